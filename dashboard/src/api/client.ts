@@ -76,7 +76,8 @@ export async function api<R extends Route>(
     ...(given.body === undefined ? {} : { body: isFile ? (given.body as Blob) : JSON.stringify(given.body) }),
     headers: given.body === undefined ? {} : { 'content-type': isFile ? FILE_TYPE : 'application/json' },
   }).catch(() => {
-    throw new ApiFailure(0, { code: 'offline', message: OFFLINE, request_id: '' });
+    const message = method === 'GET' ? OFFLINE : OFFLINE_WRITE;
+    throw new ApiFailure(0, { code: 'offline', message, request_id: '' });
   });
   if (!response.ok) throw noticed(await failureOf(response), session);
   return (response.status === 204 ? null : await response.json()) as Output<R>;
@@ -89,7 +90,10 @@ export function noticed(failure: ApiFailure, session: number): ApiFailure {
 }
 
 const FILE_TYPE = 'application/octet-stream';
-const OFFLINE = 'The service can’t be reached. Nothing was lost: check your connection and try again.';
+const OFFLINE = 'The service can’t be reached. Check your connection and try again.';
+/** The answer may have been lost behind what it was about. */
+const OFFLINE_WRITE =
+  'The service can’t be reached. What you entered is still here: check your connection and try again.';
 
 function urlOf(route: string, { params = {}, query = {} }: LooseInput): string {
   const path = route.slice(route.indexOf(' ') + 1);

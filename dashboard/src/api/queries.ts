@@ -8,6 +8,7 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query';
+import { useRef } from 'react';
 import type { ChangeKind } from '../../../src/contract/dashboard/live.ts';
 import { toastError, toastSuccess } from '../ui/feedback/toasts.ts';
 import { ApiFailure, api, type Input, type Output, type ReadRoute, type Route } from './client.ts';
@@ -63,17 +64,32 @@ type OperationOptions<R extends Route> = {
   form?: { values: object; setFieldError(field: string, message: string): void };
   /** Deals with some failures itself, and says so by true. */
   onFailure?: (error: ApiFailure) => boolean;
+  /**
+   * Each time it would be done again, and nothing would refuse it. So the attempt gets a name, and whoever tries again after an
+   * answer was lost has it done once.
+   */
+  isNamed?: boolean;
   /** Shows every refusal itself, as the page for signing in does. */
   onRefusal?: (message: string) => void;
 };
 
-/** What a page does: `const invite = useOperation('POST /team/invitations', { success: 'Invited.' })`, `invite.mutate(…)`. */
+/**
+ * What a page does: `const invite = useOperation('POST /team/invitations', { success: 'Invited.' })`, `invite.mutate(…)`. While
+ * it runs, the same once more is the second half of a double click, and is left out: a button is disabled too late for that.
+ */
 export function useOperation<R extends Route>(route: R, options: OperationOptions<R> = {}) {
-  return useMutation<Output<R>, ApiFailure, Input<R>>({
-    mutationFn: (input) => (api as (route: R, input: Input<R>) => Promise<Output<R>>)(route, input),
+  const running = useRef(new Set<string>());
+  const attempt = useAttemptNames();
+  const { mutate, ...mutation } = useMutation<Output<R>, ApiFailure, Input<R>>({
+    mutationFn: (input) =>
+      (api as (route: R, input: Input<R>) => Promise<Output<R>>)(route, options.isNamed ? attempt.named(input) : input),
     async onSuccess(output, input) {
       if (options.success !== undefined) toastSuccess(options.success);
       await options.onSuccess?.(output, input);
+    },
+    onSettled(_, error, input) {
+      running.current.delete(textOf(input));
+      if (!isLost(error)) attempt.end();
     },
     onError(error) {
       if (options.onFailure?.(error) === true) return;
@@ -85,6 +101,37 @@ export function useOperation<R extends Route>(route: R, options: OperationOption
       if (error.code !== 'unauthenticated') toastError(error);
     },
   });
+  const mutateOnce: typeof mutate = (...call) => {
+    const text = textOf(call[0]);
+    if (running.current.has(text)) return;
+    running.current.add(text);
+    mutate(...call);
+  };
+  return { ...mutation, mutate: mutateOnce };
+}
+
+/** Names attempts: one that is made again with the same input keeps its name until the service has answered. */
+function useAttemptNames() {
+  const last = useRef<{ input: string; name: string } | null>(null);
+  return {
+    named<I>(input: I): I {
+      const text = textOf(input);
+      if (last.current?.input !== text) last.current = { input: text, name: crypto.randomUUID() };
+      return { ...input, body: { ...(input as { body?: object }).body, attempt: last.current.name } };
+    },
+    end() {
+      last.current = null;
+    },
+  };
+}
+
+/** Nobody knows whether it was done. */
+function isLost(error: ApiFailure | null): boolean {
+  return error !== null && (error.status === 0 || error.status >= 500);
+}
+
+function textOf(input: unknown): string {
+  return JSON.stringify(input) ?? '';
 }
 
 /** `address.country` is a field of the object `address`. */

@@ -5,6 +5,7 @@ import { UNITS_LIMIT } from '../../../../src/contract/limits.ts';
 import type { ApiFailure } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
+import { useReturnFocus } from '../../ui/return-focus.ts';
 import type { Item } from './item-queries.ts';
 
 export type UnitsAction = ItemMovement | 'sell';
@@ -42,6 +43,7 @@ export function unitsLimit(action: UnitsAction, item: Item): number {
 type UnitsDialogProps = { item: Item; action: UnitsAction; onClose: () => void; onChanged: () => void };
 
 export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogProps) {
+  useReturnFocus();
   const [units, setUnits] = useState<number | null>(1);
   const [refusal, setRefusal] = useState<string | null>(null);
   const options = {
@@ -58,7 +60,7 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
       return true;
     },
   };
-  const sell = useOperation('POST /items/{item_id}/sales', options);
+  const sell = useOperation('POST /items/{item_id}/sales', { ...options, isNamed: true });
   const move = useOperation('POST /items/{item_id}/movements', options);
   const limit = unitsLimit(action, item);
   const isReleasing = action === 'sell' && units !== null && units > item.free_units;

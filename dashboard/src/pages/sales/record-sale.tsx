@@ -1,6 +1,6 @@
 import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useOperation } from '../../api/queries.ts';
+import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { useSession } from '../../shell/session/session.ts';
 import { type StockChoice, StockPicker } from '../../ui/stock-picker.tsx';
@@ -28,13 +28,26 @@ function SaleForm({ item, onBack, onClose }: SaleFormProps) {
   const { organization } = useSession();
   const free = item.units - item.reserved_units;
   const price = item.promotion_amount ?? item.price?.amount ?? null;
-  const [units, setUnits] = useState(1);
+  const [units, setUnits] = useState<number | string>(1);
   // Null until somebody types one: then it follows the units.
   const [typed, setTyped] = useState<{ amount: number | null } | null>(null);
-  const amount = typed === null ? (price === null ? null : price * units) : typed.amount;
+  const amount = typed === null ? (price === null ? null : price * Number(units)) : typed.amount;
   const [customerId, setCustomerId] = useState<string | null>(null);
-  const record = useOperation('POST /sales', { success: 'The sale is recorded.', onSuccess: onClose });
-  const submit = () => record.mutate({ body: { item_id: item.id, units, amount, customer_id: customerId } });
+  const record = useOperation('POST /sales', {
+    success: 'The sale is recorded.',
+    isNamed: true,
+    async onSuccess() {
+      // The person looks for it in the list.
+      await readAnew('sale');
+      onClose();
+    },
+  });
+  const unitsError =
+    typeof units === 'number' && units >= 1 && units <= free ? null : `From 1 to ${formatNumber(free)}.`;
+  const submit = () => {
+    if (typeof units !== 'number' || unitsError !== null) return;
+    record.mutate({ body: { item_id: item.id, units, amount, customer_id: customerId } });
+  };
   return (
     <form
       onSubmit={(event) => {
@@ -60,9 +73,11 @@ function SaleForm({ item, onBack, onClose }: SaleFormProps) {
             label="Units"
             min={1}
             max={free}
+            clampBehavior="none"
             allowDecimal={false}
             value={units}
-            onChange={(value) => setUnits(Number(value) || 1)}
+            error={unitsError}
+            onChange={setUnits}
           />
           <MoneyInput
             label="Amount"

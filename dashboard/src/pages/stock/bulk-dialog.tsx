@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NumberInput, Select, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { UNDO_LIMIT_DAYS } from '../../../../src/contract/dashboard/limits.ts';
@@ -8,6 +8,8 @@ import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { toastJob } from '../../jobs/job-toast.tsx';
 import type { Selection } from '../../table/selection.ts';
+import { DecimalInput } from '../../ui/fields/decimal-input.tsx';
+import { useReturnFocus } from '../../ui/return-focus.ts';
 import { type PriceChange, PriceFields } from './price-fields.tsx';
 import type { Kind, StockChoices, StockItem } from './stock-queries.ts';
 
@@ -25,6 +27,7 @@ export type BulkDialogProps = {
 /** Asks for what the change needs, says how many items it is about, and starts the job. */
 export function BulkDialog(props: BulkDialogProps) {
   const { kind, action, selection, choices, example, onClose } = props;
+  useReturnFocus();
   const chosen = selection.isAllMatching ? { filter: { kind, ...selection.match } } : { item_ids: selection.ids };
   const { data } = useQuery({
     queryKey: ['POST /stock/bulk/count', chosen],
@@ -35,7 +38,7 @@ export function BulkDialog(props: BulkDialogProps) {
   const [channelId, setChannelId] = useState(choices.channels[0]?.integration_id ?? null);
   const [locationId, setLocationId] = useState<string | null>(null);
   const [price, setPrice] = useState<PriceChange | null>(null);
-  const [confirmed, setConfirmed] = useState<string | number>('');
+  const [confirmed, setConfirmed] = useState<number | null>(null);
   const options = {
     onSuccess({ job_id }: { job_id: string }) {
       toastJob(job_id);
@@ -43,7 +46,7 @@ export function BulkDialog(props: BulkDialogProps) {
       onClose();
     },
   };
-  const change = useOperation('POST /stock/bulk', options);
+  const change = useOperation('POST /stock/bulk', { ...options, isNamed: true });
   const remove = useOperation('POST /stock/bulk/delete', options);
   const isReady =
     count !== undefined &&
@@ -104,10 +107,10 @@ export function BulkDialog(props: BulkDialogProps) {
                 {things} will be deleted for ever, with their photos. Websites learn of it at once. This can’t be
                 undone; hiding can.
               </Text>
-              <NumberInput
+              <DecimalInput
                 label={`Type ${count ?? '…'} to confirm`}
-                hideControls
-                value={confirmed}
+                decimals={0}
+                units={confirmed}
                 onChange={setConfirmed}
               />
             </>

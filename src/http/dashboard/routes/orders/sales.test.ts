@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { addShop, type Shop } from '../../../../../test/harness/shop.ts';
-import { publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
+import { part, publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 
 describe('the sales in the dashboard', () => {
@@ -49,6 +49,35 @@ describe('the sales in the dashboard', () => {
     assert.deepEqual(await stockOf(world, itemId), { units: 1, held: 0 });
     assert.deepEqual((await read('/sales?q=w-900')).data, []);
     assert.equal((await read('/sales?q=w-900&tab=voided')).data[0].status, 'voided');
+  });
+
+  it('are recorded once by an attempt that comes again, also at the same moment', async () => {
+    const itemId = await publishNew(world, shop, part({ units: 5 }));
+    const body = { item_id: itemId, units: 2, amount: null, customer_id: null, attempt: crypto.randomUUID() };
+    const answers = await Promise.all([1, 2, 3].map(() => owner.call('POST', '/sales', body)));
+    const [first, ...others] = answers.map((answer) => answer.body.id);
+    assert.match(first, /^sal_/);
+    assert.deepEqual(others, [first, first]);
+    assert.deepEqual(await stockOf(world, itemId), { units: 3, held: 0 });
+    const { status } = await owner.call('POST', '/sales', { ...body, attempt: 'another' });
+    assert.equal(status, 200);
+    assert.deepEqual(await stockOf(world, itemId), { units: 1, held: 0 });
+    // The names are each dealer's own.
+    const stranger = await signedIn(world);
+    const theirs = await publishNew(world, await addShop(world, stranger), watch());
+    const own = await stranger.call('POST', '/sales', { ...body, item_id: theirs, units: 1 });
+    assert.equal(own.status, 200);
+    assert.notEqual(own.body.id, first);
+    const sold = { units: 1, attempt: crypto.randomUUID() };
+    const [one, two] = await Promise.all([1, 2].map(() => owner.call('POST', `/items/${itemId}/sales`, sold)));
+    assert.equal(one?.status, 200);
+    assert.equal(one?.body.sale_id, two?.body.sale_id);
+    assert.equal((await owner.call('POST', '/sales', { ...body, attempt: 'no blanks' })).status, 400);
+  });
+
+  it('show the newest customers for a choice before anything is typed', async () => {
+    const { data } = await read('/customer-choices');
+    assert.ok(data.length > 0);
   });
 
   it('of an order name its channel, number and buyer, and take the order back to the queue when they are voided', async () => {

@@ -159,6 +159,19 @@ describe('bulk changes of stock', () => {
     assert.equal((await read([foreign]))[0]?.isHidden, false);
   });
 
+  it('are begun once by an attempt that comes again, also at the same moment', async () => {
+    const ids = await make('Again', [10_000]);
+    const price = { amount: 1_000 };
+    const body = { item_ids: ids, action: 'change_price', price, attempt: crypto.randomUUID() };
+    const answers = await Promise.all([1, 2, 3].map(() => staff.call('POST', '/stock/bulk', body)));
+    assert.equal(answers[0]?.status, 200, answers[0]?.text);
+    assert.equal(new Set(answers.map((answer) => answer.body.job_id)).size, 1);
+    await runJobs(world);
+    assert.deepEqual(await prices(ids), [11_000]);
+    await change({ ...body, attempt: 'another' });
+    assert.deepEqual(await prices(ids), [12_000]);
+  });
+
   it('of parts touch no watches', async () => {
     const id = await createItem(world.channel, COMMAND_LINE, owner.organizationId, part({ title: 'Kindred crown' }));
     const job = await change({ filter: { kind: 'part', q: 'kindred' }, action: 'hide' });

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { sql } from '../../src/db/sql.ts';
+import { type DashboardSite, type Person, settled, startDashboard } from '../harness/browser/dashboard-browser.ts';
+import { runJobs } from '../harness/jobs/stock-jobs.ts';
+import { addShop, type Shop } from '../harness/shop.ts';
+import { part, publishNew, stockOf, watch } from '../harness/stock.ts';
+import type { Dealer } from '../harness/world.ts';
+
+describe('an answer that is lost on the way', () => {
+  let site: DashboardSite;
+  let dealer: Dealer;
+  let owner: Person;
+  let shop: Shop;
+  before(async () => {
+    site = await startDashboard();
+    dealer = await site.world.dealer();
+    owner = await site.person(dealer);
+    shop = await addShop(site.world, dealer);
+  });
+  after(() => site?.stop());
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+  /** The service gets the next request to this path, and the page never learns what became of it. */
+  async function loseNextAnswer(page: Page, path: string): Promise<void> {
+    await page.route(
+      `**/api/dashboard${path}`,
+      async (route) => {
+        await route.fetch();
+        await route.abort('connectionreset');
+      },
+      { times: 1 },
+    );
+  }
+  const lost = (page: Page) => page.getByText('The service can’t be reached.').first().waitFor();
+  const freePart = (stockNumber: string) => publishNew(site.world, shop, part({ title: stockNumber, units: 9, stockNumber }));
+  async function chooseItem(page: Page, stockNumber: string): Promise<void> {
+    await page.goto(`${site.url}/sales`);
+    await settled(page);
+    await button(page, 'Record a sale').first().click();
+    await page.getByLabel('Search your stock').fill(stockNumber);
+    await button(page, `Choose ${stockNumber}`).click();
+  }
+
+  it('of a sale: whoever tries again has sold once, and one more sale is another', async (t) => {
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    const itemId = await freePart('P-LOST');
+    await chooseItem(page, 'P-LOST');
+    await loseNextAnswer(page, '/sales');
+    await button(page, 'Record the sale').click();
+    await lost(page);
+    await button(page, 'Record the sale').click();
+    await page.getByText('The sale is recorded.').waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 8, held: 0 });
+    await chooseItem(page, 'P-LOST');
+    await button(page, 'Record the sale').click();
+    await page.getByText('The sale is recorded.').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 7, held: 0 });
+  });
+
+  it('of a change of many prices: whoever tries again has changed them once', async (t) => {
+    await publishNew(site.world, shop, watch({ title: 'Lost', stockNumber: 'W-LOST', priceAmount: 100_000 }));
+    const { page, context } = await site.openAs(owner, '/watches');
+    t.after(() => context.close());
+    await settled(page);
+    await page.getByRole('checkbox', { name: 'Select Lost' }).check();
+    await button(page, 'Change price').click();
+    await page.getByRole('dialog').getByRole('textbox').first().fill('10');
+    await loseNextAnswer(page, '/stock/bulk');
+    await button(page, /^Change 1$/).click();
+    await lost(page);
+    await button(page, /^Change 1$/).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await runJobs(site.world);
+    const jobs = await site.world.db.query(sql`
+      select id from stock_jobs where organization_id = ${dealer.organizationId}`);
+    assert.equal(jobs.length, 1);
+  });
+
+  it('is no reason for a second click of the same moment to be a second sale', async (t) => {
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    const itemId = await freePart('P-TWICE');
+    await chooseItem(page, 'P-TWICE');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/sales')) asked.push(request.url());
+    });
+    await button(page, 'Record the sale').evaluate((element) => {
+      for (let click = 0; click < 3; click++) (element as HTMLElement).click();
+    });
+    await page.getByText('The sale is recorded.').waitFor();
+    assert.equal(asked.length, 1);
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 8, held: 0 });
+  });
+
+  it('of units: more than are free are an error at the field, and nothing is sold', async (t) => {
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    const itemId = await freePart('P-UNITS');
+    await chooseItem(page, 'P-UNITS');
+    await page.getByLabel('Units').fill('12');
+    await button(page, 'Record the sale').click();
+    await page.getByText('From 1 to 9.').waitFor();
+    assert.equal(await page.getByLabel('Units').inputValue(), '12');
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 9, held: 0 });
+  });
+});
