@@ -5,11 +5,16 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
 const { SIGNING_SECRET, RECEIVER_PORT = '4100' } = process.env;
+const PORT_MAX = 65_535;
 const TOLERANCE_SECONDS = 300;
 const BODY_LIMIT_BYTES = 5_000_000;
 
 if (!SIGNING_SECRET) {
   console.error('Set SIGNING_SECRET to the signing secret of the integration.');
+  process.exit(1);
+}
+if (!/^\d+$/.test(RECEIVER_PORT) || Number(RECEIVER_PORT) > PORT_MAX) {
+  console.error(`Set RECEIVER_PORT to a port from 0 to ${PORT_MAX}, not "${RECEIVER_PORT}".`);
   process.exit(1);
 }
 
@@ -60,6 +65,10 @@ const server = createServer(async (request, response) => {
   }
 });
 
+server.on('error', (error) => {
+  console.error(`The port ${RECEIVER_PORT} can't be used: ${error.message}. Set RECEIVER_PORT to another one.`);
+  process.exit(1);
+});
 server.listen(Number(RECEIVER_PORT), '127.0.0.1', () => {
   console.log(`Waiting for webhooks on http://127.0.0.1:${server.address().port}`);
 });

@@ -185,7 +185,8 @@ describe('commands that change channels', () => {
         error: null,
       },
     );
-    assert.match((await run('jobs', 'list', '--organization', dealer.organizationId)).out, /0 of 2 \(0 %\)/);
+    const { out } = await run('jobs', 'list', '--organization', dealer.organizationId);
+    assert.match(out, /0 of 2 \(0 %\) +markup, rounding, image format\n/);
     await runJobs(world.channel);
     const [finished] = await jobs();
     assert.deepEqual([finished.status, finished.done], ['done', 2]);

@@ -3,6 +3,7 @@ import type { ChannelContext } from '../channel/context.ts';
 import type { Config } from '../config.ts';
 import { VERSIONS } from '../contract/versions.ts';
 import type { Database } from '../db/database.ts';
+import { hasCluster } from '../db/embedded/embedded.ts';
 import { assertSameHistory, migrate, migrationState } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
 import { type Connection, connect } from '../service/connect.ts';
@@ -38,6 +39,9 @@ export type CommandChannel = {
   deletionNote: (organizationId: string | null) => string;
 };
 
+/** Only a command that makes sense without a dealer creates the database: elsewhere a missing one is a wrong DATA_DIR. */
+type DatabaseOptions = { createsDatabase?: boolean };
+
 /** What every command is given. */
 export type Shell = {
   readSettings: () => Config;
@@ -46,11 +50,11 @@ export type Shell = {
   /** Declares a command's work; its answer is printed in the form that was asked for. */
   run<Args extends unknown[]>(command: Command, work: (...args: Args) => Promise<CommandOutput>): void;
   /** A database that answers and has this release's schema. */
-  withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result>;
+  withDatabase<Result>(work: (db: Database) => Promise<Result>, options?: DatabaseOptions): Promise<Result>;
   /** The same with what changes of channels need, and what to say of the jobs that they ask for. */
-  withChannel<Result>(work: (channel: CommandChannel) => Promise<Result>): Promise<Result>;
+  withChannel<Result>(work: (channel: CommandChannel) => Promise<Result>, options?: DatabaseOptions): Promise<Result>;
   /** The same without looking at the schema. */
-  withConnection<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  withConnection<Result>(work: (connection: Connection) => Promise<Result>, options?: DatabaseOptions): Promise<Result>;
   exitCode(): number;
 };
 
@@ -66,8 +70,12 @@ export function createShell(terminal: Terminal, isJson: boolean): Shell {
     if (!isJson) terminal.writeErr(`${message}\n`);
   };
 
-  async function withConnection<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  async function withConnection<Result>(
+    work: (connection: Connection) => Promise<Result>,
+    { createsDatabase = false }: DatabaseOptions = {},
+  ): Promise<Result> {
     const settings = { ...terminal.readSettings(), databasePoolSize: POOL_SIZE };
+    if (!createsDatabase) await assertDatabaseExists(settings);
     const connection = await connect(settings, {
       isExclusive: false,
       onProgress,
@@ -98,12 +106,12 @@ export function createShell(terminal: Terminal, isJson: boolean): Shell {
       });
     },
     withConnection,
-    withDatabase: (work) =>
+    withDatabase: (work, options) =>
       withConnection(async (connection) => {
         await assertMigrated(connection, onProgress);
         return await work(connection.db);
-      }),
-    withChannel: (work) =>
+      }, options),
+    withChannel: (work, options) =>
       withConnection(async (connection) => {
         await assertMigrated(connection, onProgress);
         return await work({
@@ -112,7 +120,7 @@ export function createShell(terminal: Terminal, isJson: boolean): Shell {
           jobNote: (organizationIds) => jobNoteOf(connection, organizationIds),
           deletionNote: (organizationId) => deletionNoteOf(connection, organizationId),
         });
-      }),
+      }, options),
     exitCode: () => exitCode,
   };
 }
@@ -146,6 +154,12 @@ function watchNote(organizationIds: readonly string[]): string {
   const rest = more === 0 ? '' : `\n  and the same for ${more} more ${more === 1 ? 'dealer' : 'dealers'}`;
   const commands = named.map((id) => `\n  npm run -s crownwheel -- jobs list --organization ${id}`);
   return ` See how far it is:${commands.join('')}${rest}`;
+}
+
+/** A look into the wrong folder must not make a database there and find it empty. */
+async function assertDatabaseExists({ databaseUrl, dataDir }: Config): Promise<void> {
+  if (databaseUrl !== null || (await hasCluster(dataDir))) return;
+  throw new StartError(`There is no database in ${dataDir}; is DATA_DIR that of the service?`);
 }
 
 /** A database of our own is brought up to date, as the service would; one that others use too is left as it is. */

@@ -98,6 +98,20 @@ describe('commands for webhooks', () => {
     assert.equal((await webhook()).webhook.is_enabled, true);
   });
 
+  it('"delivery" says of an answer of 3xx that redirects are not followed', async () => {
+    receiver.answer = (response) => response.writeHead(301, { location: '/elsewhere' }).end();
+    receiver.received.length = 0;
+    const deliveryId = await ping(shop);
+    await receiver.until(1);
+    await world.worker.settled();
+    const { out } = await run('webhooks', 'delivery', shop.integrationId, deliveryId);
+    assert.match(out, /answer +301\n *error +redirects are not followed\n/);
+    receiver.answerWith(200);
+    await json('webhooks', 'replay', shop.integrationId, deliveryId);
+    await receiver.until(2);
+    await world.worker.settled();
+  });
+
   it('"deliveries" shows the newest first, and "replay" sends one again', async () => {
     const { integrationId: id } = shop;
     receiver.answer = (response) => response.writeHead(503).end();

@@ -154,7 +154,8 @@ const entries = {
     message: 'These contact details belong to another customer.',
     cause:
       'Email and phone belong to two different customers, or the contact belongs to a customer with another external id.',
-    recovery: 'Have the dealer merge the customers in the dashboard, then retry with the same external id.',
+    recovery:
+      '`param` names the contact that belongs to somebody else. Have the dealer merge the customers in the dashboard, then retry with the same external id.',
   },
   too_many_requests: {
     status: 429,
@@ -304,8 +305,8 @@ const entries = {
     status: 404,
     type: 'not_found',
     message: 'There is no such endpoint.',
-    cause: 'The path names no endpoint of the API.',
-    recovery: 'Compare the path with the reference; every path begins with `/api/v1`.',
+    cause: 'The path names no endpoint of the API. A path with a slash at its end is another one.',
+    recovery: 'Compare the path in `message` with the reference; every path begins with `/api/v1`.',
   },
   method_not_allowed: {
     status: 405,
@@ -341,9 +342,9 @@ const entries = {
     message:
       'Too many reads or large bodies of this integration are under way. Retry after the time given in Retry-After.',
     cause:
-      'One of three. A read waited 5 seconds for other reads of the same integration to finish: the number of concurrent reads is limited, and large answers that you have not read yet count. A body over 128 KiB waited 5 seconds while 32 MiB of large bodies of the same integration were under way. Or the address that you connect from has too many connections open: then the connection is closed before its request is read.',
+      'One of four. A read waited 5 seconds for other reads of the same integration to finish: the number of concurrent reads is limited, and large answers that you have not read yet count. A body over 128 KiB waited 5 seconds while 32 MiB of large bodies of the same integration were under way. The address that you connect from has too many connections open: then the connection is closed before its request is read. Or, as `message` then says, the disk of the service is nearly full: writes are refused until its operator has made room, and reads go on.',
     recovery:
-      'Wait `Retry-After` seconds and retry with backoff. Send fewer reads and large bodies at the same time, read the answers that you asked for, and use a connection for several requests.',
+      'Wait `Retry-After` seconds and retry with backoff, a write with the same Idempotency-Key. If the disk is nearly full, keep the writes until they pass. Otherwise send fewer reads and large bodies at the same time, read the answers that you asked for, and use a connection for several requests.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -107,6 +107,8 @@ export const IGNORED_BYTES_LIMIT = 1_000;
 /** How long a read waits for a slot among the reads of the same integration before it is `overloaded`. */
 export const READ_WAIT_LIMIT_MS = 5_000;
 export const OVERLOADED_RETRY_SECONDS = 1;
+/** When the disk is nearly full: somebody has to make room, which takes longer than a busy moment. */
+export const DISK_FULL_RETRY_SECONDS = 60;
 /** Of all pages of more than 2 MiB that one process sends at the same time. Integrations have equal shares. */
 export const LARGE_PAGE_BYTES_PER_SECOND = 16 * BYTES_PER_MB;
 /** Of all bodies of more than 128 KiB that one process reads at the same time. Integrations have equal shares. */

@@ -8,9 +8,10 @@ export function secondsOfDayLeft(time: Date): number {
   return Math.ceil((DAY_MS - (time.getTime() % DAY_MS)) / 1_000);
 }
 
-/** The sign of an offset may be a space, because an unescaped "+" in a query string becomes one. */
-const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:Z|([+\- ])(\d{2})(?::?(\d{2}))?)?)?$/i;
+/** The form of a time in a request. The sign of an offset may be a space, because an unescaped "+" in a query string becomes one. */
+export const TIMESTAMP_PATTERN =
+  '(\\d{4}-\\d{2}-\\d{2})(?:[Tt ](\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?)(?:[Zz]|([+\\- ])(\\d{2})(?::?(\\d{2}))?)?)?';
+const DATE_TIME = new RegExp(`^${TIMESTAMP_PATTERN}$`);
 
 /** ISO 8601 with any offset, or a plain date, in UTC where no offset is given. Digits beyond milliseconds are dropped. */
 export function parseTimestamp(text: string, name: string): number {

@@ -36,6 +36,7 @@ import { handedOver } from './public/reads/cached-reads.ts';
 import { readyRoute } from './public/routes/ready.ts';
 import { parseQueryString } from './query-string.ts';
 import { plainUrl } from './request-url.ts';
+import { routeNotFound } from './route-not-found.ts';
 import { securityHeaders } from './security-headers.ts';
 import { validatorCompiler } from './validation/validation.ts';
 
@@ -149,8 +150,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     servePages(app, options.dashboard);
     await serveDashboardApi(app, { ...options, senders }, options.dashboard);
   } else {
-    app.setNotFoundHandler(() => {
-      throw new ApiError('route_not_found');
+    app.setNotFoundHandler((request) => {
+      throw routeNotFound(request);
     });
   }
   const { photoReader, trustedProxies, slowReader } = options;

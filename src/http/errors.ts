@@ -3,6 +3,7 @@ import { DomainError } from '../contract/domain-error.ts';
 import { ApiError, errorEnvelope } from '../contract/errors.ts';
 import { stopReading } from './connection/body-discard.ts';
 import { publicError } from './public/domain-errors.ts';
+import { routeNotFound } from './route-not-found.ts';
 
 /**
  * Turns whatever a handler threw into the API's error envelope. Errors of the dashboard's operations are answered by
@@ -40,7 +41,7 @@ function toApiError(thrown: unknown, request: FastifyRequest): ApiError {
   // The client disconnected while it was sending. Nobody reads this answer, but the log records it.
   if (request.raw.readableAborted) return new ApiError('request_timeout', { cause: thrown });
   // Any other fault of a request to an unknown path.
-  if (request.is404) return new ApiError('route_not_found');
+  if (request.is404) return routeNotFound(request);
   switch ((thrown as Partial<FastifyError> | null)?.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError('request_too_large');

@@ -42,6 +42,24 @@ describe('commands on the embedded database', () => {
     assert.equal(await postmasterOf(dataDir), null);
   });
 
+  it('refuse a folder without a database and leave it as it is, unless they make the first dealer', async () => {
+    const dataDir = join(await temporaryFolder(), 'elsewhere');
+    for (const words of [
+      ['integration', 'list'],
+      ['rates', 'set', 'USD', 'EUR', '0.92'],
+      ['generate', '--listings', '1', '--organization', 'org_x'],
+    ]) {
+      assert.deepEqual(await command(dataDir, ...words), {
+        code: 1,
+        out: '',
+        err: `crownwheel: There is no database in ${dataDir}; is DATA_DIR that of the service?\n`,
+      });
+    }
+    assert.equal(existsSync(dataDir), false);
+    const { code, err } = await command(dataDir, 'generate', '--listings', '1', '--json');
+    assert.deepEqual([code, err], [0, '']);
+  });
+
   it('read a password from standard input and end with a code that scripts can test', async () => {
     const dataDir = await migratedFolder();
     const organization = JSON.parse((await command(dataDir, 'organization', 'create', '--name', 'One', '--json')).out);

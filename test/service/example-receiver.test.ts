@@ -65,11 +65,20 @@ describe('the example of a receiver', () => {
     assert.equal(await post(`t=${time},v1=${hmac(time, SECRET, 'no json')}`, 'no json'), 400);
   });
 
-  it('does not start without a secret', async () => {
+  it('does not start without a secret, on a port that is none, or on one that is taken: one line says so', async () => {
     const command: [string, ...string[]] = [process.execPath, 'examples/receiver.mjs'];
-    const started = await startService({ env: {}, command });
-    assert.equal(await started.exit(), 1);
-    assert.match(started.err(), /^Set SIGNING_SECRET /);
+    const taken = new URL(receiver.origin).port;
+    const faults: [Record<string, string>, RegExp][] = [
+      [{}, /^Set SIGNING_SECRET [^\n]+\n$/],
+      [{ SIGNING_SECRET: SECRET, RECEIVER_PORT: 'abc' }, /^Set RECEIVER_PORT [^\n]+, not "abc"\.\n$/],
+      [{ SIGNING_SECRET: SECRET, RECEIVER_PORT: '65536' }, /^Set RECEIVER_PORT [^\n]+, not "65536"\.\n$/],
+      [{ SIGNING_SECRET: SECRET, RECEIVER_PORT: taken }, /^The port \d+ can't be used: [^\n]*EADDRINUSE[^\n]+\n$/],
+    ];
+    for (const [env, line] of faults) {
+      const started = await startService({ env, command });
+      assert.equal(await started.exit(), 1);
+      assert.match(started.err(), line);
+    }
   });
 });
 

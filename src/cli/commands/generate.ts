@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { COMMAND_LINE } from '../../audit/actor.ts';
+import type { ChannelContext } from '../../channel/context.ts';
 import type { Database } from '../../db/database.ts';
 import { notFound } from '../../dealers/input-rules.ts';
 import { createIntegration, findIntegration, setRateLimit } from '../../dealers/integrations/integrations.ts';
@@ -7,7 +8,7 @@ import { currencyOf } from '../../dealers/organization-settings.ts';
 import { createOrganization } from '../../dealers/organizations.ts';
 import { generateListings } from '../../demo/generate.ts';
 import { fields } from '../plain-text.ts';
-import type { Shell } from '../shell.ts';
+import type { CommandOutput, Shell } from '../shell.ts';
 
 const EXAMPLES = `
 Examples:
@@ -33,37 +34,41 @@ export function addGenerate(program: Command, shell: Shell): void {
     .option('--organization <id>', 'the dealer who gets them, org_…')
     .option('--integration <id>', 'the channel that shows them, int_…')
     .addHelpText('after', EXAMPLES);
-  shell.run(command, async (options: Options) =>
-    shell.withChannel(async ({ context }) => {
-      const target = await targetOf(context.db, options);
-      const startedAt = Date.now();
-      const seconds = () => (Date.now() - startedAt) / 1000;
-      await generateListings(context, {
-        organizationId: target.organizationId,
-        integrationId: target.integrationId,
-        count: options.listings,
-        onProgress: (done) => {
-          if (done % PROGRESS_EVERY === 0)
-            shell.onProgress(`${done} of ${options.listings}, ${seconds().toFixed(1)} s`);
-        },
-      });
-      return {
-        json: {
-          object: 'generation',
-          listings: options.listings,
-          organization_id: target.organizationId,
-          integration_id: target.integrationId,
-          ...(target.apiKey === null ? {} : { api_key: target.apiKey }),
-          seconds: Number(seconds().toFixed(1)),
-        },
-        text: `${options.listings} listings are published (${seconds().toFixed(1)} s).\n${fields([
-          ['organization', target.organizationId],
-          ['integration', target.integrationId],
-          ...(target.apiKey === null ? [] : [['key', target.apiKey] as [string, string]]),
-        ])}`,
-      };
-    }),
-  );
+  shell.run(command, async (options: Options) => {
+    const isForNewDealer = options.organization === undefined && options.integration === undefined;
+    return await shell.withChannel(({ context }) => generate(context, options, shell), {
+      createsDatabase: isForNewDealer,
+    });
+  });
+}
+
+async function generate(context: ChannelContext, options: Options, shell: Shell): Promise<CommandOutput> {
+  const target = await targetOf(context.db, options);
+  const startedAt = Date.now();
+  const seconds = () => (Date.now() - startedAt) / 1000;
+  await generateListings(context, {
+    organizationId: target.organizationId,
+    integrationId: target.integrationId,
+    count: options.listings,
+    onProgress: (done) => {
+      if (done % PROGRESS_EVERY === 0) shell.onProgress(`${done} of ${options.listings}, ${seconds().toFixed(1)} s`);
+    },
+  });
+  return {
+    json: {
+      object: 'generation',
+      listings: options.listings,
+      organization_id: target.organizationId,
+      integration_id: target.integrationId,
+      ...(target.apiKey === null ? {} : { api_key: target.apiKey }),
+      seconds: Number(seconds().toFixed(1)),
+    },
+    text: `${options.listings} listings are published (${seconds().toFixed(1)} s).\n${fields([
+      ['organization', target.organizationId],
+      ['integration', target.integrationId],
+      ...(target.apiKey === null ? [] : [['key', target.apiKey] as [string, string]]),
+    ])}`,
+  };
 }
 
 async function targetOf(db: Database, { organization, integration }: Options): Promise<Target> {

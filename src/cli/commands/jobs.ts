@@ -15,6 +15,15 @@ A change of currency, markup, rounding, image format, rate, address or name alte
 does a move to another API version. The service renders the documents again in the background, as a job that survives a
 restart. Deleting an integration or an organization is also a job; its progress is counted in rows.`;
 
+/** The settings whose names in the program are no words. */
+const SETTING_LABELS: Readonly<Record<string, string>> = {
+  markupBasisPoints: 'markup',
+  imageFormat: 'image format',
+  defaultTaxTreatment: 'default tax treatment',
+  organization: 'attached to a dealer',
+  renderer: 'new release',
+};
+
 type ListedJob = { id: string; createdAt: Date; json: Record<string, unknown>; cells: string[] };
 
 /** Mass changes and deletions, and how far they are. */
@@ -54,7 +63,7 @@ function listedChange(job: Job): ListedJob {
     id: job.id,
     createdAt: job.createdAt,
     json: jobJson(job),
-    cells: [job.integrationId, job.kind, stateOf(job), progressOf(job), job.reasons.join('; ')],
+    cells: [job.integrationId, job.kind, stateOf(job), progressOf(job), causeOf(job)],
   };
 }
 
@@ -83,7 +92,7 @@ function listedDeletion(job: DeletionJob): ListedJob {
       kind,
       stateOf(job),
       progressOf({ status, done, total }),
-      stage === '' ? 'deleted' : `deleted; now ${stage}`,
+      stage === '' ? 'deleted' : `deleted; now removing ${stage.replaceAll('_', ' ')}`,
     ],
   };
 }
@@ -107,6 +116,18 @@ function jobTable(jobs: ListedJob[]): string {
     ['ID', 'OF', 'KIND', 'STATUS', 'DOCUMENTS OR ROWS', 'CAUSE'],
     jobs.map((job) => [job.id, ...job.cells]),
   );
+}
+
+/** Each reason names one setting or several that were changed together. */
+function causeOf({ reasons }: Job): string {
+  return reasons
+    .map((reason) =>
+      reason
+        .split(', ')
+        .map((name) => SETTING_LABELS[name] ?? name)
+        .join(', '),
+    )
+    .join('; ');
 }
 
 function stateOf({ status, error }: Pick<Job, 'status' | 'error'>): string {

@@ -14,12 +14,15 @@ export function addMigrate(program: Command, shell: Shell): void {
     .description("migrate the database's schema to this release")
     .addHelpText('after', EXAMPLE);
   shell.run(command, async () =>
-    shell.withConnection(async ({ db }) => {
-      const applied = await migrate(db, shell.onProgress);
-      return {
-        json: { object: 'migration', applied },
-        text: applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`,
-      };
-    }),
+    shell.withConnection(
+      async ({ db }) => {
+        const applied = await migrate(db, shell.onProgress);
+        return {
+          json: { object: 'migration', applied },
+          text: applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`,
+        };
+      },
+      { createsDatabase: true },
+    ),
   );
 }

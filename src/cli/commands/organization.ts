@@ -47,7 +47,9 @@ export function addOrganization(program: Command, shell: Shell): void {
     );
   type Options = { name: string; currency: string; timeZone: string; plan: boolean };
   shell.run(create, async ({ plan: hasPlan, ...input }: Options) => {
-    const organization = await shell.withDatabase((db) => createOrganization(db, COMMAND_LINE, { ...input, hasPlan }));
+    const organization = await shell.withDatabase((db) => createOrganization(db, COMMAND_LINE, { ...input, hasPlan }), {
+      createsDatabase: true,
+    });
     return answer('Organization created.', organization);
   });
 

@@ -13,13 +13,11 @@ export function answerSchema(schema: unknown): unknown {
   return mapSchema(schema, (one) => withMaps(withOpenEnumeration(one)));
 }
 
-/** The schema of a request. Its formats are annotations: what is accepted does not depend on them. */
+/** The schema of a request. */
 export function requestSchema(schema: unknown): unknown {
   return mapSchema(schema, (one) => withMaps(withAnnotations(one)));
 }
 
-/** The name of a keyword that says the format of a request's text, and is not checked. */
-export const FORMAT_ANNOTATION = 'x-format';
 /** The name of a keyword that says in words what a pattern expects, for the message of an error. */
 export const EXPECTED_ANNOTATION = 'x-expected';
 /** The name of a keyword that says what a request must not be, and is not checked: the operation itself refuses it. */
@@ -68,6 +66,6 @@ function withMaps(schema: Json): Json {
 }
 
 function withAnnotations(schema: Json): Json {
-  const { [FORMAT_ANNOTATION]: format, [NOT_ANNOTATION]: not, [EXPECTED_ANNOTATION]: _, ...rest } = schema;
-  return { ...rest, ...(format === undefined ? {} : { format }), ...(not === undefined ? {} : { not }) };
+  const { [NOT_ANNOTATION]: not, [EXPECTED_ANNOTATION]: _, ...rest } = schema;
+  return not === undefined ? rest : { ...rest, not };
 }

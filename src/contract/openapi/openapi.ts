@@ -87,7 +87,7 @@ function describe(operation: Operation, schemas: Json, publicUrl: string): Json 
     parameters: [
       ...parametersFrom(operation.params, 'path', schemas),
       ...parametersFrom(operation.query, 'query', schemas),
-      ...(operation.isIdempotent ? [idempotencyKeyParameter] : []),
+      ...(operation.isIdempotent ? [idempotencyKeyParameter(operation)] : []),
       ...(operation.hasEtag ? [ifNoneMatchParameter] : []),
     ],
     ...(operation.body === null
@@ -164,7 +164,7 @@ function exampleError(code: ErrorCode): ApiError {
 }
 
 /** The codes whose answers say when to retry. */
-const RETRY_AFTER_CODES: readonly ErrorCode[] = [
+export const RETRY_AFTER_CODES: readonly ErrorCode[] = [
   'too_many_requests',
   'idempotency_key_in_use',
   'storage_quota_exceeded',
@@ -237,14 +237,17 @@ function sharedHeaders(): Record<string, Json> {
   };
 }
 
-const idempotencyKeyParameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: true,
-  description: `Unique for one logical operation, such as a random UUID; the same on every retry. Kept for ${IDEMPOTENCY_RETENTION_HOURS} hours.`,
-  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_LIMIT, pattern: '^[\\x20-\\x7e]+$' },
-  example: '5f0c2c1e-9d1b-4f43-9b3c-0d7f6f1f2a10',
-};
+/** Each operation has an example of its own: a key that made an order can't make a customer. */
+function idempotencyKeyParameter({ id }: Operation): Json {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: true,
+    description: `Unique for one logical operation, such as a random UUID; the same on every retry. Printable ASCII characters only. Kept for ${IDEMPOTENCY_RETENTION_HOURS} hours.`,
+    schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH_LIMIT, pattern: '^[\\x20-\\x7e]+$' },
+    example: `${id}-5f0c2c1e`,
+  };
+}
 
 const ifNoneMatchParameter = {
   name: 'If-None-Match',

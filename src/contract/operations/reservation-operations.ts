@@ -23,7 +23,7 @@ export const reservationOperations = {
     tag: 'Reservations',
     summary: 'Reserve units',
     description:
-      'Holds units of a listing or a part while your buyer checks out, so that nobody else can buy them. When the buyer has paid, report the order and name the reservation in the line’s `reservation_id`. In test mode it answers the same and holds nothing.',
+      'Holds units of a listing or a part while your buyer checks out, so that nobody else can buy them. When the buyer has paid, report the order and name the reservation in the line’s `reservation_id`. In test mode no units are taken, also not from other test reservations; ask for more units than the item’s `quantity` to see `not_available`.',
     cost: 1,
     body: ReservationInput,
     bodyExample: reservationInputExample,

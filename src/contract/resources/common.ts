@@ -39,6 +39,15 @@ export function Labels(description: string) {
   });
 }
 
+/** For a request that names one item: what it must not be. An empty text counts as null. */
+export const NAMES_NO_ITEM = {
+  properties: { listing_id: { enum: [null, ''] }, part_id: { enum: [null, ''] } },
+};
+export const NAMES_TWO_ITEMS = {
+  required: ['listing_id', 'part_id'],
+  properties: { listing_id: { type: 'string', minLength: 1 }, part_id: { type: 'string', minLength: 1 } },
+};
+
 export const Price = Type.Object(
   {
     amount: Type.Integer({ minimum: 0, description: 'In minor units of the currency (cents; JPY has none).' }),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { BULK_RECORDS_LIMIT, METADATA_LIMIT_BYTES, STRING_LENGTH_LIMIT } from '../limits.ts';
-import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../openapi/openapi-schemas.ts';
+import { EXPECTED_ANNOTATION, NOT_ANNOTATION } from '../openapi/openapi-schemas.ts';
 import { Address, Nullable, TimestampOf, timestampExample } from './common.ts';
 import { addressExample } from './listing.ts';
 
@@ -16,26 +16,24 @@ export function textOrNull<Text extends string | null | undefined>(text: Text): 
   return text === '' ? null : text;
 }
 
-export const AddressInput = Type.Object(
-  {
-    name: optionalText('Recipient.'),
-    line1: optionalText('Street and number.'),
-    line2: optionalText('Second line.'),
-    city: optionalText('City.'),
-    state: optionalText('State or canton.'),
-    postal_code: optionalText('Postal code.'),
-    country: Type.Optional(
-      Nullable(
-        Type.String({
-          pattern: '^([A-Za-z]{2})?$',
-          [EXPECTED_ANNOTATION]: 'an ISO 3166-1 code of two letters, such as CH',
-        }),
-        'ISO 3166-1 alpha-2 code.',
-      ),
+export const addressFields = {
+  line1: optionalText('Street and number.'),
+  line2: optionalText('Second line.'),
+  city: optionalText('City.'),
+  state: optionalText('State or canton.'),
+  postal_code: optionalText('Postal code.'),
+  country: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: '^([A-Za-z]{2})?$',
+        [EXPECTED_ANNOTATION]: 'an ISO 3166-1 code of two letters, such as CH',
+      }),
+      'ISO 3166-1 alpha-2 code.',
     ),
-  },
-  { $id: 'AddressInput', description: 'A postal address.' },
-);
+  ),
+};
+
+export const AddressInput = Type.Object(addressFields, { $id: 'AddressInput', description: 'A postal address.' });
 export type AddressInput = Static<typeof AddressInput>;
 
 export const METADATA_SIZE = `at most ${METADATA_LIMIT_BYTES.toLocaleString('en-US')} bytes`;
@@ -53,7 +51,6 @@ export const identityFields = {
         maxLength: STRING_LENGTH_LIMIT,
         pattern: '^([^\\s@]+@[^\\s@]+)?$',
         [EXPECTED_ANNOTATION]: 'an email address, such as ana@example.com',
-        [FORMAT_ANNOTATION]: 'email',
       }),
       'Compared without regard to case.',
     ),

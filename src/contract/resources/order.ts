@@ -6,9 +6,19 @@ import {
   ORDER_LINES_LIMIT,
   STRING_LENGTH_LIMIT,
 } from '../limits.ts';
-import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION } from '../openapi/openapi-schemas.ts';
-import { CurrencyCode, Nullable, OneOf, Timestamp, TimestampOf, timestampExample, UPDATED_AT } from './common.ts';
-import { AddressInput, identityFields, METADATA_SIZE, Metadata, optionalText } from './customer.ts';
+import { EXPECTED_ANNOTATION, NOT_ANNOTATION } from '../openapi/openapi-schemas.ts';
+import { TIMESTAMP_PATTERN } from '../timestamps.ts';
+import {
+  CurrencyCode,
+  NAMES_TWO_ITEMS,
+  Nullable,
+  OneOf,
+  Timestamp,
+  TimestampOf,
+  timestampExample,
+  UPDATED_AT,
+} from './common.ts';
+import { addressFields, identityFields, METADATA_SIZE, Metadata, optionalText } from './customer.ts';
 
 const Amount = Type.Integer({ minimum: 0, maximum: AMOUNT_LIMIT });
 const optionalAmount = (description: string) => Type.Optional(Nullable(Amount, `${description} In minor units.`));
@@ -27,7 +37,7 @@ const OrderLineInput = Type.Object(
     discount_amount: optionalAmount('Discount on the whole line.'),
     title: optionalText('What the customer saw.'),
   },
-  { $id: 'OrderLineInput' },
+  { $id: 'OrderLineInput', [NOT_ANNOTATION]: NAMES_TWO_ITEMS },
 );
 
 const OrderCustomer = Type.Object(
@@ -36,6 +46,11 @@ const OrderCustomer = Type.Object(
     phone: optionalText('Any usual notation. One that is no possible number is kept as it is, and identifies nobody.'),
   },
   { $id: 'OrderCustomerInput', description: 'Who bought it.' },
+);
+
+const OrderAddressInput = Type.Object(
+  { name: optionalText('Recipient.'), ...addressFields },
+  { $id: 'OrderAddressInput', description: 'A postal address with its recipient.' },
 );
 
 export const OrderInput = Type.Object(
@@ -56,13 +71,17 @@ export const OrderInput = Type.Object(
     ),
     placed_at: Type.Optional(
       Nullable(
-        Type.String({ maxLength: STRING_LENGTH_LIMIT, [FORMAT_ANNOTATION]: 'date-time' }),
-        'When the order was placed: ISO 8601 with any offset.',
+        Type.String({
+          maxLength: STRING_LENGTH_LIMIT,
+          pattern: `^(${TIMESTAMP_PATTERN})?$`,
+          [EXPECTED_ANNOTATION]: 'an ISO 8601 time such as 2026-05-08T09:00:00Z, or a date',
+        }),
+        'When the order was placed: a time with any offset, or a plain date. Without an offset it is UTC.',
       ),
     ),
     customer: Type.Optional(Nullable(OrderCustomer, 'Who bought it.')),
-    shipping_address: Type.Optional(Nullable(AddressInput, 'Where it goes.')),
-    billing_address: Type.Optional(Nullable(AddressInput, 'Who pays.')),
+    shipping_address: Type.Optional(Nullable(OrderAddressInput, 'Where it goes.')),
+    billing_address: Type.Optional(Nullable(OrderAddressInput, 'Who pays.')),
     lines: Type.Optional(
       Nullable(
         Type.Array(OrderLineInput, { maxItems: ORDER_LINES_LIMIT }),
@@ -165,7 +184,10 @@ export const Order = Type.Object(
     discount_amount: Nullable(Type.Integer(), 'As reported.'),
     tax_amount: Nullable(Type.Integer(), 'As reported.'),
     subtotal_amount: Nullable(Type.Integer(), 'Sum of unit amounts times quantities; null if a line has none.'),
-    total_amount: Nullable(Type.Integer(), 'Subtotal less discounts, plus shipping and tax; null with the subtotal.'),
+    total_amount: Nullable(
+      Type.Integer(),
+      'Subtotal less discounts, plus shipping and tax; negative if the discounts are larger; null with the subtotal.',
+    ),
     metadata: Nullable(Type.Record(Type.String(), Type.Unknown()), 'As reported.'),
     fulfilled_at: Nullable(Timestamp, 'When the dealer fulfilled it.'),
     cancelled_at: Nullable(Timestamp, 'When it was cancelled.'),

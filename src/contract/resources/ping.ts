@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { EVENT_TYPES } from '../event-types.ts';
+import { NOT_ANNOTATION } from '../openapi/openapi-schemas.ts';
 import { Nullable } from './common.ts';
 import { optionalText } from './customer.ts';
 
@@ -12,7 +13,15 @@ export const PingInput = Type.Object(
       'Id of the listing, part or order that the event is about. If it is left out, one is made up. Only with `type`.',
     ),
   },
-  { $id: 'WebhookPingInput', description: 'Without fields a plain test event is sent.' },
+  {
+    $id: 'WebhookPingInput',
+    description: 'Without fields a plain test event is sent.',
+    // An object of no event.
+    [NOT_ANNOTATION]: {
+      required: ['object_id'],
+      properties: { type: { enum: [null, ''] }, object_id: { type: 'string', minLength: 1 } },
+    },
+  },
 );
 
 export const Ping = Type.Object(

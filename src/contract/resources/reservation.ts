@@ -7,14 +7,15 @@ import {
   RESERVATION_TTL_MAX_SECONDS,
   RESERVATION_TTL_MIN_SECONDS,
 } from '../limits.ts';
-import { Nullable, OneOf, TimestampOf, timestampExample } from './common.ts';
+import { NOT_ANNOTATION } from '../openapi/openapi-schemas.ts';
+import { NAMES_NO_ITEM, NAMES_TWO_ITEMS, Nullable, OneOf, TimestampOf, timestampExample } from './common.ts';
 import { optionalText } from './customer.ts';
 
 const Ttl = Type.Integer({ minimum: RESERVATION_TTL_MIN_SECONDS, maximum: RESERVATION_TTL_MAX_SECONDS });
 
 export const ReservationInput = Type.Object(
   {
-    listing_id: optionalText('The listing to hold. A reservation names a listing or a part, never both.'),
+    listing_id: optionalText('The listing to hold.'),
     part_id: optionalText('The part to hold.'),
     quantity: Type.Optional(
       Nullable(Type.Integer({ minimum: 1, maximum: LINE_QUANTITY_LIMIT }), 'Units; 1 if it is left out.'),
@@ -29,7 +30,11 @@ export const ReservationInput = Type.Object(
       ),
     ),
   },
-  { $id: 'ReservationInput', description: 'What to hold, and for how long.' },
+  {
+    $id: 'ReservationInput',
+    description: 'What to hold, and for how long. Send `listing_id` or `part_id`, not both.',
+    [NOT_ANNOTATION]: { anyOf: [NAMES_NO_ITEM, NAMES_TWO_ITEMS] },
+  },
 );
 export type ReservationInput = Static<typeof ReservationInput>;
 
@@ -55,7 +60,9 @@ export const Reservation = Type.Object(
       'reservation_status',
       'Where it stands: `active` while the units are held, `used` when an order took it, `released` by you or by the dealer, or `expired`.',
     ),
-    is_test: Type.Boolean({ description: 'Made while the integration was in test mode; it holds nothing.' }),
+    is_test: Type.Boolean({
+      description: 'Made while the integration was in test mode; it takes no units from the item.',
+    }),
     listing_id: Nullable(Type.String(), 'The listing that is held, if it is one.'),
     part_id: Nullable(Type.String(), 'The part that is held, if it is one.'),
     quantity: Type.Integer({ minimum: 1, description: 'Units.' }),

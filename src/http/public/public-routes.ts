@@ -19,6 +19,7 @@ import type { Shape } from '../json/shape.ts';
 import { UnknownNames } from '../json/unknown-names.ts';
 import type { Logs } from '../logging/log-answer.ts';
 import { pathOf } from '../request-url.ts';
+import { routeNotFound } from '../route-not-found.ts';
 import { type AdmittedIntegration, admitter } from './authentication.ts';
 import type { Call, Handler, OpenHandler, PublicContext } from './handler.ts';
 import { nameIgnoredFields } from './ignored-names/ignored-fields.ts';
@@ -172,8 +173,8 @@ export async function publicRoutes(app: FastifyInstance, given: PublicOptions): 
     const { headers } = request.raw;
     if (headers['content-type'] !== undefined && !isJsonType(headers['content-type'])) delete headers['content-type'];
   });
-  app.setNotFoundHandler(() => {
-    throw new ApiError('route_not_found');
+  app.setNotFoundHandler((request) => {
+    throw routeNotFound(request);
   });
 
   for (const operation of operations) {
@@ -212,7 +213,7 @@ function notServed(request: FastifyRequest, operations: Operation[]): ApiError {
   const methods = operations
     .filter((operation) => pathPattern(operation.path).test(path))
     .map((operation) => operation.method);
-  if (methods.length === 0) return new ApiError('route_not_found');
+  if (methods.length === 0) return routeNotFound(request);
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return new ApiError('method_not_allowed', {
     message: `This endpoint takes ${allowed.join(', ')}, not ${request.method}.`,

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, SafePromiseLike } from 'fastify';
 import { eventLoopSlices, type Steps } from '../../concurrency/time-slices.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION } from '../../contract/openapi/openapi-schemas.ts';
+import { EXPECTED_ANNOTATION, NOT_ANNOTATION } from '../../contract/openapi/openapi-schemas.ts';
 import { keyOfLargeBody } from '../json/json-body.ts';
 import { lazy } from '../lazy.ts';
 import { validationMessage } from './validation-messages.ts';
@@ -12,7 +12,7 @@ import { validationMessage } from './validation-messages.ts';
 // A fault comes with its value and its schema, for the message. The schemas are our own, and tests hold them against the
 // meta-schema: doing it here would hold up the first request for a tenth of a second.
 const ajv = new Ajv({ strict: true, allErrors: false, verbose: true, validateSchema: false });
-ajv.addVocabulary([EXPECTED_ANNOTATION, FORMAT_ANNOTATION, NOT_ANNOTATION]);
+ajv.addVocabulary([EXPECTED_ANNOTATION, NOT_ANNOTATION]);
 addFormats.default(ajv);
 
 /**

@@ -162,7 +162,7 @@ function listText(deliveries: DeliverySummary[], statuses: DeliveryStatus[] | un
       delivery.attempts,
       delivery.lastResponseCode,
       delivery.dueAt?.toISOString(),
-      delivery.lastError,
+      errorText(delivery),
     ]),
   );
 }
@@ -179,9 +179,14 @@ function detailText(delivery: DeliveryDetail): string {
     ['next attempt', delivery.dueAt?.toISOString()],
     ['last attempt', delivery.lastAttemptAt?.toISOString()],
     ['answer', delivery.lastResponseCode],
-    ['error', delivery.lastError],
+    ['error', errorText(delivery)],
     ['response', delivery.lastResponseBody],
   ]);
+}
+
+function errorText({ lastError, lastResponseCode: code }: DeliverySummary): string | null {
+  const isRedirect = code !== null && code >= 300 && code < 400;
+  return lastError ?? (isRedirect ? 'redirects are not followed' : null);
 }
 
 function statusText({ status, isInFlight }: DeliverySummary): string {

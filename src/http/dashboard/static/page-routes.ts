@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../../contract/errors.ts';
 import { acceptedEncoding } from '../../accept-encoding.ts';
 import { isMatch } from '../../etag.ts';
 import { pathOf } from '../../request-url.ts';
+import { routeNotFound } from '../../route-not-found.ts';
 import type { DashboardOptions } from '../dashboard-options.ts';
 import type { PageFile, PageFiles } from './page-files.ts';
 
@@ -22,16 +22,16 @@ export function servePages(app: FastifyInstance, { pages }: Pick<DashboardOption
   app.get('/', async (request, reply) => sendPage(pages(), request, reply));
   app.get('/assets/*', async (request, reply) => {
     const file = pages()?.files.get(pathOf(request.url).slice(1));
-    if (file === undefined) throw new ApiError('route_not_found');
+    if (file === undefined) throw routeNotFound(request);
     return send(file, request, reply);
   });
   // It is not a wildcard route, which would replace the 404 of the docs and the API.
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathOf(request.url);
-    if (request.method !== 'GET' || OTHER_PATHS.test(path)) throw new ApiError('route_not_found');
+    if (request.method !== 'GET' || OTHER_PATHS.test(path)) throw routeNotFound(request);
     const file = pages()?.files.get(path.slice(1));
     if (file !== undefined) return send(file, request, reply);
-    if (!isBrowser(request)) throw new ApiError('route_not_found');
+    if (!isBrowser(request)) throw routeNotFound(request);
     return sendPage(pages(), request, reply);
   });
 }

@@ -1,3 +1,4 @@
+import { EXPECTED_ANNOTATION } from '../../../contract/openapi/openapi-schemas.ts';
 import { EventEnvelope } from '../../../contract/resources/event.ts';
 import type { Site } from '../page.ts';
 import { type Html, html } from './html.ts';
@@ -24,6 +25,7 @@ export type JsonSchema = {
   maxItems?: number;
   $ref?: string;
   $id?: string;
+  [EXPECTED_ANNOTATION]?: string;
 };
 
 export type Field = {
@@ -93,8 +95,11 @@ function objectIn(schema: JsonSchema): { schema: JsonSchema; suffix: string } | 
   return null;
 }
 
-function limitsText(schema: JsonSchema): string {
+function limitsText(field: JsonSchema): string {
+  const schema = withoutNull(field);
+  const expected = schema[EXPECTED_ANNOTATION];
   const texts = [
+    expected === undefined ? '' : `Must be ${expected}.`,
     valuesText(schema),
     rangeText(schema.minimum, schema.maximum, (value) => value.toLocaleString('en-US')),
     rangeText(schema.minLength || undefined, schema.maxLength, (value) => counted(value, 'character')),
@@ -102,6 +107,13 @@ function limitsText(schema: JsonSchema): string {
     schema.default === undefined ? '' : `Default \`${String(schema.default)}\`.`,
   ];
   return texts.filter(Boolean).join(' ');
+}
+
+/** The limits of a field that may be null are those of its only other choice. */
+function withoutNull({ anyOf, ...rest }: JsonSchema): JsonSchema {
+  const [choice, ...others] = (anyOf ?? []).filter(({ type }) => type !== 'null');
+  if (choice !== undefined && others.length === 0) return { ...rest, ...choice };
+  return anyOf === undefined ? rest : { ...rest, anyOf };
 }
 
 function valuesText(schema: JsonSchema): string {

@@ -9,6 +9,7 @@ import {
   type ErrorType,
   errorEnvelope,
 } from '../../../contract/errors.ts';
+import { RETRY_AFTER_CODES } from '../../../contract/openapi/openapi.ts';
 import type { Operation } from '../../../contract/operations/operation.ts';
 import { ADMISSION_ERRORS, OPERATIONS, TRANSPORT_ERRORS, WRITE_ERRORS } from '../../../contract/operations.ts';
 import { orderExample } from '../../../contract/resources/order.ts';
@@ -32,7 +33,7 @@ const GROUPS: Readonly<Record<ErrorType, { title: string; lead: string }>> = {
   },
   validation_error: {
     title: 'Validation',
-    lead: 'The request itself has to change. Sending it again as it is gives the same answer.',
+    lead: 'The request itself has to change, except after `request_timeout`. Sending it again as it is gives the same answer.',
   },
   idempotency_error: {
     title: 'Idempotency',
@@ -61,6 +62,11 @@ const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ErrorDetails>> = {
   invalid_request: { message: 'limit must be an integer.', param: 'limit' },
   missing_idempotency_key: { param: 'Idempotency-Key' },
   invalid_cursor: { param: 'after' },
+  customer_contact_conflict: {
+    message: 'The email belongs to a customer with another external_id.',
+    param: 'email',
+  },
+  route_not_found: { message: 'There is no endpoint GET /api/v1/me/.' },
   duplicate_channel_order_id: { param: 'channel_order_id', facts: { existing_id: orderExample.id } },
   not_available: {
     message: 'Too few units are left: you asked for 1, and 0 can be reserved.',
@@ -172,8 +178,11 @@ function handlingSection(site: Site): Html {
 <ul class="rules">
 <li><strong>Match on <code>code</code>.</strong> Codes never change. The wording of <code>message</code> may, at any time.</li>
 <li><strong>Expect new codes.</strong> Treat one you do not know by its HTTP status.</li>
-<li><strong>Retry what can pass.</strong> Server errors and ${sentence('`auth_lookup_failed`', site)} pass by themselves: wait a little longer each time.
-After ${sentence('`too_many_requests` or `storage_quota_exceeded`', site)} wait as long as <code>Retry-After</code> says.</li>
+<li><strong>Retry what can pass.</strong> Server errors, ${errorLink('auth_lookup_failed', site)} and ${errorLink('request_timeout', site)} pass by themselves: wait a little longer each time.
+After ${join(
+    RETRY_AFTER_CODES.map((code) => errorLink(code, site)),
+    ', ',
+  )} wait as long as <code>Retry-After</code> says.</li>
 <li><strong>Keep <code>request_id</code>.</strong> It is also in the <code>X-Request-Id</code> header, and it finds your request in our logs.</li>
 </ul>
 ${statusTable(site)}

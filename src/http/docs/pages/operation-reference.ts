@@ -57,10 +57,11 @@ export function curlOf(operation: Operation, openapi: OpenapiView, site: Site): 
     const example = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example;
     return example === undefined ? placeholder : String(example);
   });
+  const idempotencyKey = parameters.find((parameter) => parameter.name === 'Idempotency-Key')?.example;
   const body = bodyText(operation);
   const options = [
     operation.isOpen ? null : '-H "Authorization: Bearer $CROWNWHEEL_KEY"',
-    operation.isIdempotent ? '-H "Idempotency-Key: $(uuidgen)"' : null,
+    idempotencyKey === undefined ? null : `-H "Idempotency-Key: ${idempotencyKey}"`,
     body === null ? null : '-H "Content-Type: application/json"',
     body === null ? null : `-d '${body.replaceAll("'", "'\\''")}'`,
   ].filter((option) => option !== null);
@@ -104,11 +105,12 @@ function bodyFields(operation: Operation, site: Site): Html | null {
   if (fields.length === 0) return null;
   const limit = operation.bodyLimitBytes.toLocaleString('en-US');
   const remarks = [
+    (operation.body as JsonSchema).description ?? '',
     operation.isBodyOptional ? 'It may be left out.' : '',
     operation.bodyLimitBytes === BODY_LIMIT_BYTES ? '' : `At most ${limit} bytes.`,
   ].filter(Boolean);
   return html`<h4>Request body</h4>
-${remarks.length === 0 ? null : html`<p>${remarks.join(' ')}</p>`}
+${remarks.length === 0 ? null : html`<p>${sentence(remarks.join(' '), site)}</p>`}
 ${fieldList(fields, site, { marksRequired: true })}`;
 }
 

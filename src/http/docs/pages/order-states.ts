@@ -18,8 +18,9 @@ export function orderStates(site: Site): Chapter {
   return {
     id: 'order-states',
     title: 'States of an order',
-    body: html`<p>You report an order and can cancel it while it waits. Everything else the dealer does; read <code>status</code>, or
-listen to the events, to follow it.</p>
+    body: html`<p>You report an order and can cancel it while it waits. The dealer does everything else. You get an event when the dealer
+fulfils or dismisses an order, but none when it becomes <code>matched</code> or goes back to <code>received</code>. To follow
+every change, list your orders with <code>updated_after</code> (see <a href="#sync">Staying in sync</a>) and read <code>status</code>.</p>
 <table class="event-types">
 <thead><tr><th scope="col">Status</th><th scope="col">Who</th><th scope="col">What happens</th></tr></thead>
 <tbody>${rows.filter(([, { to }]) => to !== null).map(([name, transition]) => stateRow(name, transition, site))}</tbody>

@@ -157,7 +157,7 @@ function idempotency(operations: readonly Operation[], site: Site): Chapter | nu
     title: 'Idempotency',
     body: html`<p>Every write carries an <code>Idempotency-Key</code>, so that a request whose answer was lost can be sent again without being done twice: ${endpointLinks(writes, site)}.</p>
 <ul class="rules">
-<li><strong>One key for one operation.</strong> A random UUID will do. Send the same key and the same body when you retry. The same body means the same bytes: with one more space it is another body, so store what you sent, or make it in the same way again.</li>
+<li><strong>One key for one operation.</strong> A random UUID will do; the keys in the samples are only examples. Send the same key and the same body when you retry. The same body means the same bytes: with one more space it is another body, so store what you sent, or make it in the same way again.</li>
 <li><strong>A key belongs to the integration,</strong> not to the endpoint. A key that made an order can’t make a customer.</li>
 <li><strong>A repeat gets the first answer,</strong> byte for byte, with <code>Idempotent-Replay: true</code>. It counts against the rate limit. If the dealer has erased the person meanwhile, what was about them reads <code>null</code>.</li>
 <li><strong>Only success spends a key.</strong> A request that failed has changed nothing and may be repaired and sent again with its key.</li>
@@ -177,7 +177,7 @@ function conventions(operations: readonly Operation[], openapi: OpenapiView, sit
 <li><strong>Times</strong> are UTC with milliseconds, in ISO 8601: <code>2026-05-08T09:00:00.123Z</code>.</li>
 <li><strong>Ids</strong> are text with a prefix that says what they name, such as <code>int_</code>. Do not look for more in them.</li>
 <li><strong>Answers grow.</strong> Ignore fields that you do not know, and expect new ones. The same holds for values: a status, an event type, an error code or a label may be one that you have never seen.</li>
-<li><strong>Nothing is ignored in silence.</strong> A field or a query parameter that nobody knows is accepted and not stored, and the answer names it in <code>X-Ignored-Fields</code>. Log that header while you build: it shows typos such as <code>updated_afer</code>.</li>
+<li><strong>Unknown names are reported.</strong> A field or a query parameter that nobody knows is accepted and not stored, and the answer names it in <code>X-Ignored-Fields</code>. Log that header while you build: it shows typos such as <code>updated_afer</code>. The <code>metadata</code> of a customer is known, so it is not named; it is checked and not stored.</li>
 <li><strong>Errors</strong> share one shape and are listed, with causes and remedies, in <a href="${site.basePath}/docs/api/errors">Errors</a>.</li>
 </ul></div>
 <div><h3 class="minor">Response headers</h3>

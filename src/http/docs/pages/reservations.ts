@@ -53,7 +53,7 @@ checks out: nobody else can buy them, on your site or any other channel of the d
 <li><strong>The dealer may hide the item</strong> or take it off the channel: your reservation stays, and its order still matches. Deleting the item or the integration releases it.</li>
 <li><strong>A list may be a moment late.</strong> Reading an item or a reservation by its id is exact. A list shows the units as reserved until the service has ended the reservation, about a second after its time.</li>
 <li><strong>At most ${ACTIVE_RESERVATIONS_LIMIT} can be active</strong> at the same time for one integration; one more answers ${errorLink('too_many_reservations', site)}. You can read a reservation for ${RESERVATION_RETENTION_DAYS} days after it has ended.</li>
-<li><strong>In test mode</strong> it answers the same and holds nothing.</li>
+<li><strong>In test mode</strong> a reservation takes no units from the item, and test reservations do not count each other’s: you can reserve the same watch twice. To see ${errorLink('not_available', site)}, ask for more units than the item’s <code>quantity</code>.</li>
 </ul>`,
   };
 }

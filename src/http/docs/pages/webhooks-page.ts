@@ -172,7 +172,8 @@ function trying(openapi: OpenapiView, site: Site): Chapter {
     title: 'Trying it out',
     body: html`<div class="spread"><div>
 <p>${endpointLink(pingWebhook, site)} posts an <code>integration.test_event</code> to your URL, whatever is subscribed. With no URL, or while
-webhooks are off, <code>enqueued</code> is false and nothing is sent, not even later.</p>
+webhooks are off, <code>enqueued</code> is false and nothing is sent, not even later. To ping again, send another
+<code>Idempotency-Key</code>: the same one gets the first answer and sends nothing.</p>
 <p>In test mode you can also try every other event, without a dealer who sells a watch for you. Name it as <code>type</code>, and if you like a listing, part or order
 of yours as <code>object_id</code>; else one is made up. The event is what the real one would be, with <code>livemode: false</code>, and it is sent whatever is
 subscribed. Nothing else happens: the listing is not sold.</p>

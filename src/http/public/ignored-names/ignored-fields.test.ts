@@ -84,6 +84,18 @@ describe('X-Ignored-Fields', () => {
     assert.equal(ignored(await shop.api.get('/v1/listings/lst_nonsense?x=1')), 'x');
   });
 
+  it('names the recipient of a customer’s address, which only the addresses of an order have', async () => {
+    const address = { name: 'Ana', line1: 'Rue 1' };
+    const customer = { external_id: 'c1', address, metadata: { a: 1 } };
+    assert.equal(ignored(await shop.post('/v1/customers', customer)), 'address.name');
+    assert.equal(
+      ignored(await shop.post('/v1/customers/bulk', { customers: [customer] })),
+      'customers[0].address.name',
+    );
+    const order = { channel_order_id: 'to-ana', shipping_address: address };
+    assert.equal(ignored(await shop.post('/v1/orders', order)), undefined);
+  });
+
   it('names them in a large body, too', async () => {
     const customers = Array.from({ length: 1_000 }, (_, index) => ({
       external_id: `c${index}`,

@@ -123,12 +123,12 @@ describe('a bulk of customers', () => {
       ],
       [
         { external_id: 'other', email: 'taken@example.ch' },
-        { status: 409, code: 'customer_contact_conflict', param: 'customers[900]' },
+        { status: 409, code: 'customer_contact_conflict', param: 'customers[900].email' },
       ],
       // In conflict with a record before it.
       [
         { external_id: 'other', email: 'c899@example.ch' },
-        { status: 409, code: 'customer_contact_conflict', param: 'customers[900]' },
+        { status: 409, code: 'customer_contact_conflict', param: 'customers[900].email' },
       ],
     ];
     for (const [bad, fault] of faults) {

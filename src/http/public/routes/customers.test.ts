@@ -21,13 +21,13 @@ async function upsert(shop: Shop, fields: object, status?: 200 | 201) {
 
 const conflict = { status: 409, code: 'customer_contact_conflict' };
 
-async function assertConflict(shop: Shop, fields: object): Promise<void> {
+async function assertConflict(shop: Shop, fields: object, param: 'email' | 'phone'): Promise<void> {
   const everybody = sql`
     select c.id, to_jsonb(c) as details, (select json_agg(x order by x.external_id) from customer_external_ids x
       where x.customer_id = c.id) as links
     from customers c where c.organization_id = ${shop.organizationId} order by c.id`;
   const before = await world.db.query(everybody);
-  assert.deepEqual(faultOf(await shop.post('/v1/customers', fields)), conflict);
+  assert.deepEqual(faultOf(await shop.post('/v1/customers', fields)), { ...conflict, param });
   assert.deepEqual(await world.db.query(everybody), before);
 }
 
@@ -240,16 +240,17 @@ describe('a contact conflict', () => {
     const shop = await openShop(world);
     await upsert(shop, { email: 'a@b.ch' }, 201);
     await upsert(shop, { phone: PHONE }, 201);
-    await assertConflict(shop, { email: 'a@b.ch', phone: PHONE });
-    await assertConflict(shop, { external_id: 'new', email: 'a@b.ch', phone: PHONE });
+    await assertConflict(shop, { email: 'a@b.ch', phone: PHONE }, 'phone');
+    await assertConflict(shop, { external_id: 'new', email: 'a@b.ch', phone: PHONE }, 'phone');
   });
 
   it('is the contact of a customer with another external id', async () => {
     const shop = await openShop(world);
     await upsert(shop, { external_id: 'c1', email: 'a@b.ch', phone: PHONE }, 201);
-    await assertConflict(shop, { external_id: 'c2', email: 'a@b.ch' });
-    await assertConflict(shop, { external_id: 'c2', phone: PHONE });
-    await assertConflict(shop, { external_id: 'c2', email: 'A@b.ch', phone: PHONE });
+    await assertConflict(shop, { external_id: 'c2', email: 'a@b.ch' }, 'email');
+    await assertConflict(shop, { external_id: 'c2', phone: PHONE }, 'phone');
+    await assertConflict(shop, { external_id: 'c2', email: 'new@b.ch', phone: PHONE }, 'phone');
+    await assertConflict(shop, { external_id: 'c2', email: 'A@b.ch', phone: PHONE }, 'email');
     assert.equal((await shop.post('/v1/customers', { external_id: 'c1', phone: PHONE })).status, 200);
   });
 
@@ -259,10 +260,10 @@ describe('a contact conflict', () => {
     await upsert(shop, { email: 'two@b.ch' }, 201);
     await upsert(shop, { phone: PHONE }, 201);
     await upsert(shop, { external_id: 'c4', email: 'four@b.ch' }, 201);
-    await assertConflict(shop, { external_id: 'c1', email: 'two@b.ch' });
-    await assertConflict(shop, { external_id: 'c1', phone: PHONE });
-    await assertConflict(shop, { external_id: 'c1', email: 'one@b.ch', phone: PHONE });
-    await assertConflict(shop, { external_id: 'c1', email: 'four@b.ch' });
+    await assertConflict(shop, { external_id: 'c1', email: 'two@b.ch' }, 'email');
+    await assertConflict(shop, { external_id: 'c1', phone: PHONE }, 'phone');
+    await assertConflict(shop, { external_id: 'c1', email: 'one@b.ch', phone: PHONE }, 'phone');
+    await assertConflict(shop, { external_id: 'c1', email: 'four@b.ch' }, 'email');
   });
 
   it('is none with another integration’s external id', async () => {

@@ -135,6 +135,7 @@ describe('the list of events', () => {
     ]) {
       const { status, body } = await api.get(`/v1/events?type=${type}`);
       assert.deepEqual([status, body.error?.code, body.error?.param], [400, 'invalid_request', 'type'], type);
+      for (const known of Object.keys(EVENT_TYPES)) assert.ok(body.error.message.includes(known), known);
     }
   });
 

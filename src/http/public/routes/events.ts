@@ -82,7 +82,7 @@ export function parseTypes(text: string): string[] {
     if (name !== '*' && !TYPES.some((type) => isNamed(name, type))) {
       throw new ApiError('invalid_request', {
         param: 'type',
-        message: `type must be a comma-separated list of event names; there is no ${shownText(name)}.`,
+        message: `type must be a comma-separated list of ${TYPES.join(', ')}, or of wildcards such as listing.*; it has ${shownText(name)}.`,
       });
     }
   }

@@ -3,7 +3,7 @@ import {
   BYTES_PER_MB,
   COUNTED_BYTES_PER_WRITE,
   DEALER_QUOTA_TIMES,
-  OVERLOADED_RETRY_SECONDS,
+  DISK_FULL_RETRY_SECONDS,
 } from '../../../contract/limits.ts';
 import { secondsOfDayLeft } from '../../../contract/timestamps.ts';
 import type { Queryable } from '../../../db/database.ts';
@@ -68,8 +68,9 @@ export function quotaExceeded(now: Date): ApiError {
 /** It comes before the quota of the one who writes. */
 export function diskNearlyFull(): ApiError {
   return new ApiError('overloaded', {
-    message: 'The disk of the service is nearly full. Nothing was written; retry later with the same key.',
-    headers: { 'Retry-After': String(OVERLOADED_RETRY_SECONDS) },
+    message:
+      'The disk of the service is nearly full. Nothing was written. Retry with the same key after the time given in Retry-After.',
+    headers: { 'Retry-After': String(DISK_FULL_RETRY_SECONDS) },
   });
 }
 
