@@ -73,6 +73,16 @@ export const PARSER_ATTACKS: Attack[] = [
     const deep = `${'['.repeat(50)}${']'.repeat(50)},`;
     return `{"customers":[{"email":"a@b.ch","metadata":{"a":[${filled(BULK_BODY_LIMIT_BYTES, deep)}0]}}]}`;
   }),
+  bodyAttack('accents in emails and names of a bulk', { count: 12, atOnce: 2, path: BULK }, () => {
+    // Which the normal form has in the other order.
+    const accents = (length: number) => `a${'\u0301'.repeat(length / 2)}${'\u0323'.repeat(length / 2)}`;
+    const customers = Array.from({ length: BULK_RECORDS_LIMIT }, (_, index) => ({
+      email: `${accents(200)}${index}@example.ch`,
+      first_name: accents(498),
+      last_name: accents(498),
+    }));
+    return JSON.stringify({ customers });
+  }),
   {
     name: 'compressed and odd bodies',
     prepare() {
