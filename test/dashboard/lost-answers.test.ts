@@ -34,7 +34,8 @@ describe('an answer that is lost on the way', () => {
     );
   }
   const lost = (page: Page) => page.getByText('The service can’t be reached.').first().waitFor();
-  const freePart = (stockNumber: string) => publishNew(site.world, shop, part({ title: stockNumber, units: 9, stockNumber }));
+  const freePart = (stockNumber: string) =>
+    publishNew(site.world, shop, part({ title: stockNumber, units: 9, stockNumber }));
   async function chooseItem(page: Page, stockNumber: string): Promise<void> {
     await page.goto(`${site.url}/sales`);
     await settled(page);
@@ -90,7 +91,7 @@ describe('an answer that is lost on the way', () => {
       if (request.method() === 'POST' && request.url().endsWith('/sales')) asked.push(request.url());
     });
     await button(page, 'Record the sale').evaluate((element) => {
-      for (let click = 0; click < 3; click++) (element as HTMLElement).click();
+      for (let click = 0; click < 3; click++) (element as unknown as { click(): void }).click();
     });
     await page.getByText('The sale is recorded.').waitFor();
     assert.equal(asked.length, 1);

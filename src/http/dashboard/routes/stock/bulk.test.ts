@@ -164,7 +164,7 @@ describe('bulk changes of stock', () => {
     const price = { amount: 1_000 };
     const body = { item_ids: ids, action: 'change_price', price, attempt: crypto.randomUUID() };
     const answers = await Promise.all([1, 2, 3].map(() => staff.call('POST', '/stock/bulk', body)));
-    assert.equal(answers[0]?.status, 200, answers[0]?.text);
+    assert.equal(answers[0]?.status, 200, answers[0]?.text ?? '');
     assert.equal(new Set(answers.map((answer) => answer.body.job_id)).size, 1);
     await runJobs(world);
     assert.deepEqual(await prices(ids), [11_000]);
