@@ -1,6 +1,7 @@
 import type { Queryable } from '../db/database.ts';
 import { plannedAnew, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
+import { safeSum } from '../db/values/safe-sum.ts';
 import { ACTIVITY_KINDS, type ActivityKind } from './activity-counts.ts';
 
 /** The last hours or days. A day begins at midnight of the dealer's time zone. */
@@ -36,7 +37,7 @@ export async function readActivity(
     ),
     db.query<{ currency: string; bucket: number; sales: number; amount: number }>(
       plannedAnew(sql`
-        select currency, ${bucket} as bucket, sum(sales)::bigint as sales, sum(amount)::bigint as amount from sales_counts
+        select currency, ${bucket} as bucket, sum(sales)::bigint as sales, ${safeSum(sql`amount`)} as amount from sales_counts
         where organization_id = ${dealer.organizationId} and hour >= ${from}
         group by 1, 2`),
     ),

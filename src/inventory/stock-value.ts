@@ -1,6 +1,7 @@
 import type { Queryable } from '../db/database.ts';
 import { plannedAnew, sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
+import { safeSum } from '../db/values/safe-sum.ts';
 
 /** Stock of one range of ages: how many items, and what all their units cost at the dealer's own prices. */
 export type StockOfAge = { fromDays: number; items: number; amount: number; unpriced: number };
@@ -18,7 +19,7 @@ export async function readStockValue(
   const rows = await db.query<{ age: number; items: number; amount: number; unpriced: number }>(
     plannedAnew(sql`
       select width_bucket(extract(day from (select ${clockTime(now)}) - created_at)::integer, ${ageDays}::integer[]) as age,
-        count(*) as items, coalesce(sum(units * price_amount), 0)::bigint as amount,
+        count(*) as items, ${safeSum(sql`units * price_amount`)} as amount,
         count(*) filter (where price_amount is null) as unpriced
       from items where organization_id = ${organizationId} and units > 0
       group by 1`),

@@ -2,6 +2,7 @@ import { type CappedCount, LONG_LIST_COUNT_LIMIT } from '../contract/dashboard/l
 import type { Queryable } from '../db/database.ts';
 import { FOUND_LIMIT, type Matches, matchWords } from '../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../db/sql.ts';
+import { safeSum } from '../db/values/safe-sum.ts';
 import {
   countListed,
   type ListedFilter,
@@ -98,7 +99,7 @@ export async function totalSales(db: Queryable, filter: SaleFilter): Promise<Sal
   const limit = LONG_LIST_COUNT_LIMIT + 1;
   const rows = await db.query<{ currency: string | null; amount: number; count: number; unpriced: number }>(
     plannedAnew(sql`
-      select s.currency, coalesce(sum(s.amount), 0)::bigint as amount, count(*)::integer as count,
+      select s.currency, ${safeSum(sql`s.amount`)} as amount, count(*)::integer as count,
         (count(*) - count(s.amount))::integer as unpriced
       from (${listedRows(SALES, { ...completed, isDescending: true, start: null, limit })}) page
       join sales s on s.id = page.id

@@ -12,7 +12,7 @@ export const TYPE_PARSERS: pg.CustomTypesConfig = {
   },
 } as pg.CustomTypesConfig;
 
-/** int8 reads as a number: our counters and amounts stay far below 2^53, and a larger one must not pass silently. */
+/** int8 reads as a number: our counters and amounts stay far below 2^53 (sums: safe-sum.ts), and a larger one must not pass silently. */
 function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`int8 value out of the safe range: ${text}`);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TESTER } from '../../../../test/harness/actor.ts';
 import { signedIn } from '../../../../test/harness/http/dashboard-client.ts';
 import { addShop } from '../../../../test/harness/shop.ts';
-import { publishNew, watch } from '../../../../test/harness/stock.ts';
+import { part, publishNew, watch } from '../../../../test/harness/stock.ts';
 import {
   connectReceiver,
   ping,
@@ -171,5 +171,27 @@ describe('the activity on the home page', () => {
       body.ages.map((age: { from_days: number }) => age.from_days),
       [0, 31, 91, 181],
     );
+  });
+
+  it('shows the largest amount of all where prices add up to more', async () => {
+    const person = await signedIn(world);
+    const shop = await addShop(world, person);
+    const dear = { units: 1_000_000, priceAmount: 1_000_000_000_000 };
+    const parts: string[] = [];
+    for (let index = 0; index < 10; index++) parts.push(await publishNew(world, shop, part(dear)));
+    for (const id of ['SO-20', 'SO-21']) {
+      const lines = [{ part_id: parts[0], quantity: 10_000, unit_amount: 900_000_000_000 }];
+      const { body, text } = await shop.post('/v1/orders', { channel_order_id: id, currency: 'EUR', lines });
+      assert.ok(body.id, text);
+      await confirmOrder(world.channel, TESTER, person.organizationId, body.id);
+    }
+    const stock = await person.call('GET', '/stock-value');
+    assert.equal(stock.status, 200, stock.text);
+    assert.equal(stock.body.ages[0].amount, Number.MAX_SAFE_INTEGER);
+    const [euros] = (await activity(person)).amounts;
+    assert.deepEqual([euros.currency, Math.max(...euros.values)], ['EUR', Number.MAX_SAFE_INTEGER]);
+    const sales = await person.call('GET', '/sales/choices');
+    assert.equal(sales.status, 200, sales.text);
+    assert.deepEqual(sales.body.totals, [{ amount: Number.MAX_SAFE_INTEGER, currency: 'EUR' }]);
   });
 });
