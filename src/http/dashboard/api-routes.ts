@@ -19,6 +19,7 @@ import {
   createWaitingLimits,
   type OperationLimits,
 } from './limits/operation-limits.ts';
+import { assertRealTimes } from './limits/real-times.ts';
 import { createRequestRate } from './limits/request-rate.ts';
 import { assertStorableTexts } from './limits/storable-texts.ts';
 import { assertDiskSpace, assertStorageQuota, countedCall, uncountedCall } from './limits/storage-quota.ts';
@@ -84,6 +85,8 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
     const handle = handlers[id] as unknown as (call: Call) => Promise<unknown>;
     app.route({
       method: operation.method,
+      // Fastify's own HEAD would run the operation, and read a file to its end in no slot, as its reply is sent at once.
+      exposeHeadRoute: false,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       bodyLimit: operation.bodyLimitBytes,
       config: { isUpload: operation.isUpload },
@@ -107,6 +110,10 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
           assertStorageQuota(operation, user.storage);
         }
         request.caller = { user, address };
+      },
+      preHandler: async ({ query, body }) => {
+        assertRealTimes(operation.query, query);
+        assertRealTimes(operation.body, body);
       },
       handler: async (request, reply) => {
         const { params, query, body } = request;

@@ -44,9 +44,9 @@ const PUBLIC_WAIT_LIMIT_MS = 20_000;
 const OVERLOADED_BY_TEAM = 'Too much is going on for your team at once. Try again in a moment.';
 
 /** Each reads one batch after the other, so it mostly takes one connection, and never more than a call may. */
-const FILES_AT_ONCE_PER_KEY = 3;
+export const FILES_AT_ONCE_PER_KEY = 3;
 /** Many more than one dealer may have, because a client that reads slowly keeps its slot for long. */
-const FILES_AT_ONCE = 60;
+export const FILES_AT_ONCE = 60;
 
 /** Hardly a connection is held meanwhile. */
 const WAITING_ELSEWHERE_PER_KEY = 2;
