@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { checkedName } from '../input-rules.ts';
 import { hashedPassword } from './password-hashing.ts';
+import { endResetLinks } from './users.ts';
 
 /** What a person does with their own account. */
 export async function updateAccount(
@@ -30,7 +31,11 @@ export async function updateAccount(
   });
 }
 
-/** All other sessions end, so that nobody stays signed in with the old password. */
+/**
+ * All other sessions end, so that nobody stays signed in with the old password, and so do open reset links: nobody changes the
+ * new one with a link from before. A session that a reset or another change has ended meanwhile changes nothing: the password
+ * that it had verified was the old one.
+ */
 export async function changePassword(
   db: Database,
   actor: Actor,
@@ -38,9 +43,18 @@ export async function changePassword(
 ): Promise<void> {
   const password = await hashedPassword(input.userId, input.password);
   await db.transaction(async (tx) => {
+    // First, as a reset does, whose link is spent before its password is set.
+    await endResetLinks(tx, input.userId);
     await tx.query(sql`
       update accounts set password = ${password}, updated_at = now()
       where user_id = ${input.userId} and provider_id = 'credential'`);
+    // Only now, as whoever changes the password has waited for those who did before.
+    const kept = await tx.query(sql`
+      select id from sessions where id = ${input.keptSessionId} and user_id = ${input.userId}`);
+    if (kept.length === 0) {
+      const message = 'Your password was changed meanwhile, and this session has ended. Sign in again.';
+      throw new DomainError('invalid_input', message, 'current_password');
+    }
     await endOtherSessions(tx, input.userId, input.keptSessionId);
     await recordAudit(tx, actor, {
       organizationId: input.organizationId,
@@ -64,6 +78,23 @@ export async function listSessions(db: Queryable, userId: string): Promise<Sessi
       updated_at as "lastSeenAt"
     from sessions where user_id = ${userId} and expires_at > now()
     order by updated_at desc, id limit ${SESSIONS_LIMIT}`);
+}
+
+/**
+ * Ends the session of a sign-in, which is stored already, unless the password is still the one that was verified; returns whether
+ * it is. Whoever changes a password ends the sessions that are stored by then. A change that has not committed is waited for, and
+ * one that comes later finds this session.
+ */
+export async function keepVerifiedSession(
+  db: Database,
+  session: { token: string; userId: string },
+  verifiedHash: string | null,
+): Promise<boolean> {
+  const [account] = await db.query<{ password: string | null }>(sql`
+    select password from accounts where user_id = ${session.userId} and provider_id = 'credential' for share`);
+  if (account !== undefined && account.password === verifiedHash) return true;
+  await db.query(sql`delete from sessions where token = ${session.token}`);
+  return false;
 }
 
 /** After a sign-in, ends the sessions beyond the limit, the least recently used ones first. */

@@ -9,9 +9,12 @@ import { newId, randomBase62 } from '../../ids/new-id.ts';
 import { checkedEmail } from '../input-rules.ts';
 import { assertBelowLimit } from '../row-limit.ts';
 import { hashedPassword } from './password-hashing.ts';
-import { insertUser } from './users.ts';
+import { endResetLinks, insertUser } from './users.ts';
 
-/** One-time links: an invitation to a dealer's team, or the way to a new password. People pass the links on. */
+/**
+ * One-time links: an invitation to a dealer's team, or the way to a new password. People pass the links on. A link ends when its
+ * maker is removed, or no owner any more.
+ */
 const TOKEN_LENGTH = 43;
 const INVITATION_DAYS = 7;
 const RESET_HOURS = 24;
@@ -37,6 +40,7 @@ export async function inviteMember(
 ): Promise<NewLink> {
   const email = checkedEmail(input.email);
   return await inTransaction(db, async (tx) => {
+    await lockPeople(tx, actor, input.organizationId);
     const taken = await tx.query(sql`select id from users where email = ${email}`);
     if (taken.length > 0) {
       throw new DomainError('email_taken', `There is a user with the email ${email} already.`, 'email');
@@ -53,7 +57,7 @@ export async function inviteMember(
       message: `${OPEN_INVITATIONS_LIMIT} invitations are open. Withdraw one before you invite somebody else.`,
     });
     const hours = INVITATION_DAYS * 24;
-    const link = await insertLink(tx, { ...input, email, kind: 'invitation', userId: null, hours });
+    const link = await insertLink(tx, actor, { ...input, email, kind: 'invitation', userId: null, hours });
     await recordAudit(tx, actor, {
       organizationId: input.organizationId,
       action: 'user.invited',
@@ -72,17 +76,17 @@ export async function makeResetLink(
   input: { organizationId: string; userId: string },
 ): Promise<NewLink> {
   return await inTransaction(db, async (tx) => {
-    const [user] = await tx.query<{ email: string }>(sql`
-      select email from users where id = ${input.userId} and organization_id = ${input.organizationId} for update`);
+    const people = await lockPeople(tx, actor, input.organizationId, input.userId);
+    const user = people.find(({ id }) => id === input.userId);
     if (user === undefined) throw new DomainError('not_found', 'There is no such member of the team.');
-    await tx.query(sql`delete from sign_in_links where user_id = ${input.userId} and kind = 'reset'`);
+    await endResetLinks(tx, input.userId);
     await removeExpiredLinks(tx, input.organizationId);
     await recordAudit(tx, actor, {
       organizationId: input.organizationId,
       action: 'user.reset_link_made',
       object: { kind: 'user', id: input.userId },
     });
-    return await insertLink(tx, { ...input, email: user.email, role: null, kind: 'reset', hours: RESET_HOURS });
+    return await insertLink(tx, actor, { ...input, email: user.email, role: null, kind: 'reset', hours: RESET_HOURS });
   });
 }
 
@@ -177,12 +181,38 @@ async function hashForLink(
   return await hashedPassword(address, password);
 }
 
+/**
+ * Locks who makes a link, and whose password it is for, in the order in which changes of the team do. Throws if the maker is no
+ * owner any more: a demotion ends the links that it finds, so one that is under way is waited for.
+ */
+async function lockPeople(
+  tx: Transaction,
+  actor: Actor,
+  organizationId: string,
+  userId?: string,
+): Promise<{ id: string; email: string }[]> {
+  const makerId = makerOf(actor);
+  const people = await tx.query<{ id: string; email: string; role: TeamRole }>(sql`
+    select id, email, role from users
+    where id = any(${[makerId, userId ?? null]}::text[]) and organization_id = ${organizationId} order by id for update`);
+  if (makerId !== null && !people.some(({ id, role }) => id === makerId && role === 'owner')) {
+    throw new DomainError('not_allowed', 'Only owners can do this, and you are none any more.');
+  }
+  return people;
+}
+
+/** The person whose link it is; null for one that an operator makes. */
+function makerOf(actor: Actor): string | null {
+  return actor.kind === 'person' ? actor.userId : null;
+}
+
 async function removeExpiredLinks(tx: Transaction, organizationId: string): Promise<void> {
   await tx.query(sql`delete from sign_in_links where organization_id = ${organizationId} and expires_at <= now()`);
 }
 
 async function insertLink(
   tx: Transaction,
+  actor: Actor,
   link: {
     kind: FoundLink['kind'];
     organizationId: string;
@@ -195,9 +225,9 @@ async function insertLink(
   const id = newId('signInLink');
   const token = randomBase62(TOKEN_LENGTH);
   const [row] = await tx.query<{ expiresAt: Date }>(sql`
-    insert into sign_in_links (id, kind, token_hash, organization_id, user_id, email, role, expires_at)
+    insert into sign_in_links (id, kind, token_hash, organization_id, user_id, email, role, made_by, expires_at)
     values (${id}, ${link.kind}, ${tokenHash(token)}, ${link.organizationId}, ${link.userId}, ${link.email},
-      ${link.role}, now() + make_interval(hours => ${link.hours}::integer))
+      ${link.role}, ${makerOf(actor)}, now() + make_interval(hours => ${link.hours}::integer))
     returning expires_at as "expiresAt"`);
   if (row === undefined) throw new Error('the link was not stored');
   return { id, token, expiresAt: row.expiresAt };

@@ -5,6 +5,7 @@ import { type Database, inTransaction, type Queryable, type Transaction } from '
 import { sql } from '../../db/sql.ts';
 import type { ListPage } from '../organizations.ts';
 import { removePrivateViews } from '../saved-views.ts';
+import { endLinksMadeBy } from './users.ts';
 
 /** The people of one dealer. There is always an owner: the last one can be neither removed nor made staff. */
 export type Member = {
@@ -46,6 +47,7 @@ export async function changeRole(
     const { isLastOwner, role: oldRole } = await lockMember(tx, key);
     if (role !== 'owner' && isLastOwner) throw lastOwner();
     await tx.query(sql`update users set role = ${role}, updated_at = now() where id = ${key.userId}`);
+    if (role !== 'owner') await endLinksMadeBy(tx, key.userId);
     await recordAudit(tx, actor, {
       organizationId: key.organizationId,
       action: 'user.role_changed',
@@ -59,7 +61,7 @@ export async function changeRole(
   return member;
 }
 
-/** Sessions and password go with the user; what the person made stays. */
+/** Sessions, password and the links that the person made go with the user; all else that they made stays. */
 export async function removeMember(db: Database | Transaction, actor: Actor, key: MemberKey): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { isLastOwner, role } = await lockMember(tx, key);

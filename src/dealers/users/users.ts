@@ -89,7 +89,7 @@ export async function changeEmail(
       where id = ${key.userId} and organization_id = ${key.organizationId} and email <> ${email} returning id`)
     .catch((error: unknown) => refuseTaken(error, email));
   if (rows.length === 0) throw new DomainError('invalid_input', `The user has the email ${email} already.`, 'email');
-  await tx.query(sql`delete from sign_in_links where user_id = ${key.userId} and kind = 'reset'`);
+  await endResetLinks(tx, key.userId);
   await recordAudit(tx, actor, {
     organizationId: key.organizationId,
     action: 'user.account_changed',
@@ -97,6 +97,16 @@ export async function changeEmail(
     personal: ['email'],
   });
   return email;
+}
+
+/** From now on none of the links that were made for a user sets a password. */
+export async function endResetLinks(tx: Transaction, userId: string): Promise<void> {
+  await tx.query(sql`delete from sign_in_links where user_id = ${userId} and kind = 'reset'`);
+}
+
+/** From now on none of the links that a user has made invites anybody or sets a password. */
+export async function endLinksMadeBy(tx: Transaction, userId: string): Promise<void> {
+  await tx.query(sql`delete from sign_in_links where made_by = ${userId}`);
 }
 
 function refuseTaken(error: unknown, email: string): never {

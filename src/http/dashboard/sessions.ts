@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { endOldestSessions } from '../../dealers/users/account.ts';
+import { endOldestSessions, keepVerifiedSession } from '../../dealers/users/account.ts';
 import { withPasswordSlot } from '../../dealers/users/password-hashing.ts';
 import { SESSION_COOKIE, sessionCookieName } from '../../dealers/users/session-cookie.ts';
 import { ADDRESS_HEADER, createSignIn, SESSION_RENEWED_AFTER_SECONDS } from '../../dealers/users/sign-in.ts';
@@ -66,7 +66,10 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
   const lookups = createSessionLookups(db.pool.options.max);
   const lastUsers = new LRUCache<string, KnownUser & { token: string }>({ max: KNOWN_COOKIES });
 
-  /** The account as it is before the sign-in, which does not change its password. */
+  /**
+   * The account as it is before the sign-in. If its password is another one afterwards, it is not known which of the two the
+   * library has verified.
+   */
   async function startAs(
     account: SignInAccount,
     { email, password, address }: Attempt,
@@ -76,10 +79,12 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
     const input = { body: { email, password }, headers: headersOf(request, address), returnHeaders: true } as const;
     const { api } = await auth();
     const answer = await withPasswordSlot(address, () => api.signInEmail(input)).catch((error: unknown) => {
-      if (isWrongPassword(error)) throw new DashboardError('wrong_credentials', 'Email or password is wrong.');
+      if (isWrongPassword(error)) throw wrongPassword();
       throw error;
     });
-    const found = await signedIn(db, answer.response.token, options);
+    const session = { token: answer.response.token, userId: answer.response.user.id };
+    if (!(await keepVerifiedSession(db, session, account.passwordHash))) throw wrongPassword();
+    const found = await signedIn(db, session.token, options);
     if (found === null) {
       throw new DashboardError(
         'wrong_credentials',
@@ -254,6 +259,10 @@ function headersOf(request: FastifyRequest, address: string): Headers {
 function passCookies(headers: Headers | undefined, reply: FastifyReply): void {
   const cookies = headers?.getSetCookie() ?? [];
   if (cookies.length > 0) reply.header('set-cookie', cookies);
+}
+
+function wrongPassword(): DashboardError {
+  return new DashboardError('wrong_credentials', 'Email or password is wrong.');
 }
 
 /** The library says 401 for both, and 400 for what is no email at all. */

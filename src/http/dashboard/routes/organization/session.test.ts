@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { holdLock, until, untilBlocked } from '../../../../../test/harness/database/locks.ts';
 import { type DashboardClient, dashboardClient, signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { TEST_PASSWORD } from '../../../../../test/harness/passwords.ts';
 import { PUBLIC_URL, startWorld, type World } from '../../../../../test/harness/world.ts';
@@ -13,6 +14,9 @@ function deviceCookie(client: DashboardClient): string {
     .split('; ')
     .find((cookie) => cookie.includes('.device_')) as string;
 }
+
+/** Of a password that nobody in these tests types. */
+const OTHER_PASSWORD_HASH = `${'0'.repeat(32)}:${'0'.repeat(128)}`;
 
 function credentialsOf(email: string) {
   return { email, password: TEST_PASSWORD };
@@ -56,6 +60,57 @@ describe('a session of the dashboard', () => {
     const cookie = person.cookie();
     assert.equal((await person.call('DELETE', '/session')).status, 204);
     assert.equal((await dashboardClient(world).call('GET', '/session', undefined, { cookie })).status, 401);
+  });
+
+  /** What a change and a reset of the password do, in a transaction that is open until it is let go. */
+  const changingPassword = (userId: string) =>
+    holdLock(
+      world.db,
+      `with changed as (update accounts set password = $2 where user_id = $1 returning user_id)
+       delete from sessions where user_id in (select user_id from changed)`,
+      [userId, OTHER_PASSWORD_HASH],
+    );
+  const sessionsOf = (userId: string) => world.db.query(sql`select id from sessions where user_id = ${userId}`);
+
+  it('does not start with a password that is changed while it is verified, before the session is stored', async () => {
+    const person = await signedIn(world);
+    await world.db.query(sql`delete from sessions where user_id = ${person.userId}`);
+    const lock = await holdLock(world.db, 'lock table sessions in share row exclusive mode', []);
+    const client = dashboardClient(world);
+    const answer = client.signIn(person.email);
+    await untilBlocked(world.db);
+    await world.db.query(sql`update accounts set password = ${OTHER_PASSWORD_HASH} where user_id = ${person.userId}`);
+    await lock.release();
+    assert.equal((await answer).status, 401);
+    assert.equal((await answer).body.error.code, 'wrong_credentials');
+    assert.deepEqual((await answer).headers.getSetCookie(), []);
+    assert.deepEqual(await sessionsOf(person.userId), []);
+  });
+
+  it('does not start with a password whose change has ended the sessions, and commits after this one is stored', async () => {
+    const person = await signedIn(world);
+    const change = await changingPassword(person.userId);
+    const client = dashboardClient(world);
+    const answer = client.signIn(person.email);
+    // The change is not committed, so the session from before is still seen.
+    await until(async () => (await sessionsOf(person.userId)).length === 2, 'no session was stored');
+    await change.release();
+    assert.equal((await answer).status, 401);
+    assert.deepEqual(await sessionsOf(person.userId), []);
+  });
+
+  it('that a reset ends changes no password, not with the old one that was verified before', async () => {
+    const person = await signedIn(world);
+    const reset = await changingPassword(person.userId);
+    const change = { current_password: TEST_PASSWORD, new_password: 'the choice of a thief' };
+    const answer = person.call('POST', '/account/password', change);
+    await untilBlocked(world.db);
+    await reset.release();
+    assert.equal((await answer).status, 400, (await answer).text);
+    assert.equal((await answer).body.error.field, 'current_password');
+    const [account] = await world.db.query<{ password: string }>(sql`
+      select password from accounts where user_id = ${person.userId}`);
+    assert.equal(account?.password, OTHER_PASSWORD_HASH);
   });
 
   it('that is in use is prolonged every ten minutes, and ends by itself at its time', async () => {

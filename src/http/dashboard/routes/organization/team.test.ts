@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { holdLock, untilBlocked } from '../../../../../test/harness/database/locks.ts';
 import { dashboardClient, signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { TEST_PASSWORD } from '../../../../../test/harness/passwords.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
@@ -73,6 +74,32 @@ describe('the team of a dealer', () => {
     assert.equal((await colleague.signIn(colleague.email, password)).status, 200);
   });
 
+  it('has no use of a reset link from before the person changed the password', async () => {
+    const owner = await signedIn(world);
+    const colleague = await signedIn(world, { organizationId: owner.organizationId, role: 'staff' });
+    const resetLink = async (userId: string) =>
+      tokenOf((await owner.call('POST', `/team/${userId}/reset-link`)).body.url);
+    const [older, ofOwner] = [await resetLink(colleague.userId), await resetLink(owner.userId)];
+    const changed = 'the password of their choice';
+    const change = { current_password: TEST_PASSWORD, new_password: changed };
+    assert.equal((await colleague.call('POST', '/account/password', change)).status, 204);
+    const client = dashboardClient(world);
+    assert.equal((await client.call('POST', '/links/look-up', { token: older })).status, 404);
+    assert.equal(
+      (await client.call('POST', '/links/reset', { token: older, password: 'quite another one' })).status,
+      404,
+    );
+    assert.equal((await colleague.call('GET', '/session')).status, 200);
+    assert.equal((await dashboardClient(world).signIn(colleague.email, changed)).status, 200);
+    for (const token of [ofOwner, await resetLink(colleague.userId)]) {
+      assert.equal(
+        (await client.call('POST', '/links/look-up', { token })).status,
+        200,
+        'others’ and later ones are valid',
+      );
+    }
+  });
+
   it('keeps owners’ matters from staff with a sentence, from the next request after a change of role', async () => {
     const owner = await signedIn(world);
     const colleague = await signedIn(world, { organizationId: owner.organizationId, role: 'owner' });
@@ -82,6 +109,66 @@ describe('the team of a dealer', () => {
     assert.equal(refused.body.error.code, 'owner_only');
     assert.match(refused.body.error.message, /owners/);
     assert.equal((await colleague.call('GET', '/team')).status, 200);
+  });
+
+  /** Another owner, who keeps the links that they have made: an invitation of an owner, and a reset of the first owner. */
+  async function makerOfLinks(owner: Awaited<ReturnType<typeof signedIn>>) {
+    const maker = await signedIn(world, { organizationId: owner.organizationId });
+    const email = `${maker.userId}@friend.example`;
+    const tokens: string[] = [];
+    for (const made of [
+      await maker.call('POST', '/team/invitations', { email, role: 'owner' }),
+      await maker.call('POST', `/team/${owner.userId}/reset-link`),
+    ]) {
+      assert.equal(made.status, 200, made.text);
+      tokens.push(tokenOf(made.body.url));
+    }
+    return { maker, tokens };
+  }
+  const lookUps = async (tokens: string[]) => {
+    const answers = tokens.map((token) => dashboardClient(world).call('POST', '/links/look-up', { token }));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+
+  it('has no use of the links of an owner who has been demoted or removed, and has those of the others', async () => {
+    const owner = await signedIn(world);
+    const colleague = await signedIn(world, { organizationId: owner.organizationId, role: 'staff' });
+    const demoted = await makerOfLinks(owner);
+    const invite = { email: `${owner.userId}@new.example`, role: 'staff' };
+    const own = [
+      tokenOf((await owner.call('POST', '/team/invitations', invite)).body.url),
+      tokenOf((await owner.call('POST', `/team/${colleague.userId}/reset-link`)).body.url),
+    ];
+    assert.deepEqual(await lookUps(demoted.tokens), [200, 200]);
+    assert.equal((await owner.call('PATCH', `/team/${demoted.maker.userId}`, { role: 'staff' })).status, 200);
+    assert.deepEqual(await lookUps(demoted.tokens), [404, 404]);
+    const [, token] = demoted.tokens;
+    const password = 'the choice of a thief';
+    assert.equal((await dashboardClient(world).call('POST', '/links/reset', { token, password })).status, 404);
+    assert.equal((await owner.call('GET', '/team')).body.invitations.length, 1);
+
+    const removed = await makerOfLinks(owner);
+    assert.equal((await owner.call('DELETE', `/team/${removed.maker.userId}`)).status, 204);
+    assert.deepEqual(await lookUps(removed.tokens), [404, 404]);
+    assert.deepEqual(await lookUps(own), [200, 200]);
+  });
+
+  it('has no link that an owner makes while they are demoted', async () => {
+    const owner = await signedIn(world);
+    const maker = await signedIn(world, { organizationId: owner.organizationId });
+    const makes = [
+      () => maker.call('POST', '/team/invitations', { email: 'friend@dealer.example', role: 'owner' }),
+      () => maker.call('POST', `/team/${owner.userId}/reset-link`),
+    ];
+    for (const make of makes) {
+      await world.db.query(sql`update users set role = 'owner' where id = ${maker.userId}`);
+      const demotion = await holdLock(world.db, `update users set role = 'staff' where id = $1`, [maker.userId]);
+      const made = make();
+      await untilBlocked(world.db);
+      await demotion.release();
+      assert.deepEqual([(await made).status, (await made).body.error?.code], [403, 'not_allowed'], (await made).text);
+    }
+    assert.deepEqual((await owner.call('GET', '/team')).body.invitations, []);
   });
 
   it('always has an owner, also when two demote or remove each other at once', async () => {
