@@ -188,6 +188,25 @@ describe('promotions', () => {
     assert.deepEqual([seen.types, seen.changed], [[], []]);
   });
 
+  it('that end in the past are refused, unless the end of one that is over stays as it is', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const over = { ...running, startsAt: at(-3), endsAt: at(-2) };
+    const seen = await observe(dealer.api, async () => {
+      await assertRefused(promote(id, over), 'invalid_input', 'endsAt');
+      await assertRefused(promote(id, { ...over, endsAt: at(0) }), 'invalid_input', 'endsAt');
+    });
+    assert.deepEqual([seen.types, seen.changed], [[], []]);
+    const promotionId = await promote(id, { ...running, endsAt: at(1) });
+    await assertRefused(change(promotionId, over), 'invalid_input', 'endsAt');
+    try {
+      world.setTime(at(2));
+      await change(promotionId, { ...running, priceAmount: 1_000, endsAt: at(1) });
+      await assertRefused(change(promotionId, { ...running, endsAt: at(1.5) }), 'invalid_input', 'endsAt');
+    } finally {
+      world.setTime(null);
+    }
+  });
+
   it('cost less than the regular price, or are refused and change nothing', async () => {
     const id = await publishNew(world, dealer, watch({ priceAmount: 10_000 }));
     const promotionId = await promote(id, { ...running, priceAmount: 9_999 });

@@ -35,6 +35,7 @@ export async function startPromotion(
       throw new DomainError('invalid_input', 'An item without a price cannot have a promotion.', 'priceAmount');
     }
     await assertPromotion(tx, item, id, input);
+    await assertNotOver(tx, context, input);
     // The item's row is the lock of its promotions.
     const rows = sql`select from promotions where item_id = ${itemId}`;
     if (await isAtLimit(tx, { rows, limit: PROMOTIONS_PER_ITEM_LIMIT })) {
@@ -69,6 +70,8 @@ export async function changePromotion(
       select price_amount as "priceAmount", starts_at as "startsAt", ends_at as "endsAt"
       from promotions where id = ${promotionId}`);
     if (old === undefined) throw missing();
+    // One that is over may still be corrected.
+    if (old.endsAt?.getTime() !== input.endsAt?.getTime()) await assertNotOver(tx, context, input);
     await tx.query(sql`
       update promotions set price_amount = ${input.priceAmount}, starts_at = ${input.startsAt}, ends_at = ${input.endsAt}
       where id = ${promotionId}`);
@@ -161,6 +164,14 @@ async function assertPromotion(tx: Transaction, item: LockedItem, id: string, in
     limit 1`);
   if (others.length > 0) {
     throw new DomainError('promotion_overlaps', 'Another promotion of this item runs in that time.', 'startsAt');
+  }
+}
+
+/** A promotion that is over before it is stored is a slip of the year or the day. */
+async function assertNotOver(tx: Transaction, context: ChannelContext, { endsAt }: PromotionInput): Promise<void> {
+  const over = await tx.query(sql`select where ${endsAt}::timestamptz <= ${clockTime(context.now())}`);
+  if (over.length > 0) {
+    throw new DomainError('invalid_input', 'This end has passed. Enter a later one.', 'endsAt');
   }
 }
 

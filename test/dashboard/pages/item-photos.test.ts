@@ -156,4 +156,80 @@ describe('the photos of an item', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('2 of 50.').waitFor();
   });
+
+  it('keeps the focus of who works with the keyboard: moving, turning and removing photos', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context, complaints } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    const files = await Promise.all(
+      ['#300', '#030', '#003'].map(async (color) => ({
+        name: `${color}.jpg`,
+        mimeType: 'image/jpeg',
+        buffer: await picture(color),
+      })),
+    );
+    await page.getByLabel('Photo files').setInputFiles(files);
+    await page.getByText('3 of 50.').waitFor();
+    const photosOf = async () => (await readItem(site.world.db, dealer.organizationId, id)).photos.map((one) => one.id);
+    const [a, b, c] = await photosOf();
+    const focused = () =>
+      page.evaluate<string>(
+        'document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? ""',
+      );
+    const focusIs = (name: string) => until(async () => assert.equal(await focused(), name));
+
+    await page.getByRole('button', { name: 'Move photo 1 later' }).focus();
+    await page.keyboard.press('Enter');
+    await until(async () => assert.deepEqual(await photosOf(), [b, a, c]));
+    await focusIs('Move photo 2 later');
+    await page.keyboard.press('Enter');
+    await until(async () => assert.deepEqual(await photosOf(), [b, c, a]));
+    await focusIs('Move photo 3 later');
+    assert.equal(await page.getByRole('button', { name: 'Move photo 3 later' }).isDisabled(), true);
+    await page.getByRole('button', { name: 'Move photo 3 earlier' }).focus();
+    await page.keyboard.press('Enter');
+    await until(async () => assert.deepEqual(await photosOf(), [b, a, c]));
+    await focusIs('Move photo 2 earlier');
+
+    await page.getByRole('button', { name: 'Turn photo 2' }).focus();
+    await page.keyboard.press('Enter');
+    await until(async () => assert.equal((await photosOf()).includes(a ?? ''), false));
+    const turned = (await photosOf())[1];
+    await page.locator(`li[data-row-key="${turned}"]`).waitFor();
+    await focusIs('Turn photo 2');
+
+    await page.getByRole('button', { name: 'Remove photo 3' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('2 of 50.').waitFor();
+    await focusIs('Remove photo 2');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 of 50.').waitFor();
+    await focusIs('Remove photo 1');
+    await page.keyboard.press('Enter');
+    await page.getByText('0 of 50.').waitFor();
+    await focusIs('Add photos');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('refuses what is no photo, or a damaged one, before the item is saved', async (t) => {
+    const { page, context } = await site.openAs(owner, '/watches/new');
+    t.after(() => context.close());
+    const fine = await picture('#123');
+    await page.getByLabel('Photo files').setInputFiles([
+      { name: 'invoice.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7') },
+      { name: 'broken.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('no picture') },
+      { name: 'torn.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('no picture either') },
+      { name: 'fine.jpg', mimeType: 'image/jpeg', buffer: fine },
+    ]);
+    await page.getByText('invoice.pdf: This is no photo. Add JPEG, PNG, WebP or AVIF.').waitFor();
+    await page.getByText('broken.jpg: This file is damaged').waitFor();
+    await page.getByText('torn.jpg: This file is damaged').waitFor();
+    await until(async () => assert.equal(await page.getByRole('button', { name: /^Remove / }).count(), 1));
+    await page.getByRole('button', { name: 'Remove fine.jpg' }).focus();
+    await page.keyboard.press('Enter');
+    const add = page.getByRole('button', { name: 'Add photos' });
+    await until(async () =>
+      assert.equal(await add.evaluate((button) => button === button.ownerDocument.activeElement), true),
+    );
+  });
 });

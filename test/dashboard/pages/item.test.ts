@@ -61,7 +61,7 @@ describe('the page of an item', () => {
       .getByLabel('Photo files')
       .setInputFiles([{ name: 'back.jpg', mimeType: 'image/jpeg', buffer: await picture('#863') }]);
     await page.getByText('2 of 50.').waitFor();
-    await page.getByRole('button', { name: 'Move photo 2 forward' }).click();
+    await page.getByRole('button', { name: 'Move photo 2 earlier' }).click();
     await title(page).fill('Omega Speedmaster');
     await page.keyboard.press('Control+s');
     // The message of the first save may still be there.

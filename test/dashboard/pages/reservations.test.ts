@@ -12,6 +12,7 @@ import {
   PHONE_WIDTH,
   settled,
   startDashboard,
+  until,
 } from '../../harness/browser/dashboard-browser.ts';
 import { freshKey } from '../../harness/shop.ts';
 import { stockOf, watch } from '../../harness/stock.ts';
@@ -50,7 +51,12 @@ describe('reservations on the page of an item', () => {
     const dialog = page.getByRole('dialog', { name: 'Release this reservation?' });
     await dialog.getByRole('button', { name: 'Release', exact: true }).click();
     await page.getByRole('alert').filter({ hasText: 'Reservation released.' }).waitFor();
-    await panel.waitFor({ state: 'detached' });
+    await panel.getByText('No site holds a unit now.').waitFor();
+    // The button is gone, and the focus not at the top of the page.
+    const heading = panel.getByRole('heading', { name: 'Reservations' });
+    await until(async () =>
+      assert.equal(await heading.evaluate((one) => one === one.ownerDocument.activeElement), true),
+    );
     assert.equal(await statusOf(reservationId), 'released');
     await page.getByText('Reservation released', { exact: true }).first().waitFor();
     assert.deepEqual(complaints, []);
@@ -87,7 +93,7 @@ describe('reservations on the page of an item', () => {
     await assertAccessible(page, 'the dialog of a sale that releases');
     await dialog.getByRole('button', { name: 'Release and sell' }).click();
     await page.getByRole('alert').filter({ hasText: 'Marked as sold.' }).waitFor();
-    await panelOf(page).waitFor({ state: 'detached' });
+    await panelOf(page).getByText('No site holds a unit now.').waitFor();
     assert.equal(await statusOf(reservationId), 'released');
     assert.deepEqual(await stockOf(site.world, itemId), { units: 0, held: 0 });
     assert.deepEqual(complaints, []);

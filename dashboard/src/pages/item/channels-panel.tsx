@@ -55,6 +55,11 @@ export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: Channels
             : 'No integration yet. Your sites appear here.'}
         </Text>
       ) : null}
+      {channels.length > 0 && itemId === null ? (
+        <Text size="sm" c="dimmed">
+          Save first. Then you switch on the channels on which sites may show it.
+        </Text>
+      ) : null}
       {channels.map((channel) => (
         <div key={channel.integration_id} className="item-channel">
           <Switch

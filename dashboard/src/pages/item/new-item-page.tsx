@@ -15,7 +15,7 @@ import { merged } from './form/conflicts.ts';
 import { focusFirstError } from './form/item-editor.ts';
 import { ItemFields } from './form/item-fields.tsx';
 import { changedFields, emptyValues, type ItemValues, valuesOf } from './form/item-form.ts';
-import { problemsOf } from './form/item-problems.ts';
+import { problemsOf, untouched } from './form/item-problems.ts';
 import { usePreview } from './form/preview.ts';
 import { useSaveKey } from './form/save-key.ts';
 import { itemChoicesQuery, itemQuery } from './item-queries.ts';
@@ -66,7 +66,8 @@ function NewItemPage({ kind }: { kind: Kind }) {
       setDone(true);
       uploadOnPage(id, files);
       toastSuccess(files.length === 0 ? 'Saved. Now add photos.' : 'Saved. The photos are being uploaded.');
-      await navigate({ to: paths.item(id), ignoreBlocker: true });
+      // Back leads to the list, not to an empty form.
+      await navigate({ to: paths.item(id), replace: true, ignoreBlocker: true });
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.field === undefined) return showFailure(error);
       setErrors({ [error.field]: error.message });
@@ -97,7 +98,7 @@ function NewItemPage({ kind }: { kind: Kind }) {
             values={values}
             errors={{ ...problemsOf(kind, values, { isTyping: true }), ...errors }}
             onChange={(changes: Partial<ItemValues>) => {
-              setErrors({});
+              setErrors(untouched(errors, values, changes));
               setValues((before) => ({ ...before, ...changes }));
             }}
           />

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { ApiFailure, api } from '../../api/client.ts';
 import { showFailure } from '../../api/failures.ts';
@@ -7,6 +7,8 @@ import { formatMoney, formatZonedTime } from '../../format.ts';
 import { useSession } from '../../shell/session/session.ts';
 import { instantOf, localTimeOf } from '../../time-zone.ts';
 import { toastSuccess } from '../../ui/feedback/toasts.ts';
+import { DateTimeInput } from '../../ui/fields/date-time-input.tsx';
+import { useReturnFocus } from '../../ui/return-focus.ts';
 import { Status } from '../../ui/status.tsx';
 import type { Item } from './item-queries.ts';
 import { MoneyInput } from './money-input.tsx';
@@ -57,10 +59,10 @@ export function PromotionsPanel({ item, onChanged }: { item: Item; onChanged: ()
       {current.map((promotion) => (
         <Group key={promotion.id} justify="space-between">
           <div>
-            <Text size="sm">
-              {formatMoney(promotion.price_amount, currency)}{' '}
+            <Group gap="xs">
+              <Text size="sm">{formatMoney(promotion.price_amount, currency)}</Text>
               <Status tone={STATES[promotion.state].tone}>{STATES[promotion.state].label}</Status>
-            </Text>
+            </Group>
             <Text size="xs" c="dimmed">
               {formatZonedTime(promotion.starts_at, zone)} –{' '}
               {promotion.ends_at === null ? 'no end' : formatZonedTime(promotion.ends_at, zone)} ({zone})
@@ -97,9 +99,14 @@ type DialogProps = { item: Item; draft: Draft; onClose: () => void; onChanged: (
 
 function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
   const { time_zone: zone } = useSession().organization;
+  useReturnFocus();
   const [values, setValues] = useState(draft);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [isBusy, setBusy] = useState(false);
+  const change = (changes: Partial<Draft>, field: string) => {
+    setValues({ ...values, ...changes });
+    setErrors(({ [field]: _gone, ...others }) => others);
+  };
   const save = async () => {
     if (values.amount === null) return setErrors({ price_amount: 'Enter the promotional price.' });
     setBusy(true);
@@ -127,38 +134,43 @@ function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
   };
   return (
     <Modal opened onClose={onClose} title={values.id === null ? 'Start a promotion' : 'Change the promotion'}>
-      <Stack>
-        <MoneyInput
-          label="Promotional price"
-          currency={item.choices.currency}
-          amount={values.amount}
-          {...(item.price_amount === null
-            ? {}
-            : { description: `Below the price of ${formatMoney(item.price_amount, item.choices.currency)}.` })}
-          isFocused
-          error={errors.price_amount}
-          onChange={(amount) => setValues({ ...values, amount })}
-        />
-        <TextInput
-          type="datetime-local"
-          label={`Starts (${zone})`}
-          description={`Empty starts it now. ${elsewhere(values.startsAt, zone)}`}
-          value={values.startsAt ?? ''}
-          error={errors.starts_at}
-          onChange={(event) => setValues({ ...values, startsAt: event.currentTarget.value || null })}
-        />
-        <TextInput
-          type="datetime-local"
-          label={`Ends (${zone})`}
-          description={`Empty runs until you end it. ${elsewhere(values.endsAt, zone)}`}
-          value={values.endsAt ?? ''}
-          error={errors.ends_at}
-          onChange={(event) => setValues({ ...values, endsAt: event.currentTarget.value || null })}
-        />
-        <Button loading={isBusy} onClick={() => void save()}>
-          Save promotion
-        </Button>
-      </Stack>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <Stack>
+          <MoneyInput
+            label="Promotional price"
+            currency={item.choices.currency}
+            amount={values.amount}
+            {...(item.price_amount === null
+              ? {}
+              : { description: `Below the price of ${formatMoney(item.price_amount, item.choices.currency)}.` })}
+            isFocused
+            error={errors.price_amount}
+            onChange={(amount) => change({ amount }, 'price_amount')}
+          />
+          <DateTimeInput
+            label={`Starts (${zone})`}
+            description={`Empty starts it now. ${elsewhere(values.startsAt, zone)}`}
+            value={values.startsAt}
+            error={errors.starts_at}
+            onChange={(startsAt) => change({ startsAt }, 'starts_at')}
+          />
+          <DateTimeInput
+            label={`Ends (${zone})`}
+            description={`Empty runs until you end it. ${elsewhere(values.endsAt, zone)}`}
+            value={values.endsAt}
+            error={errors.ends_at}
+            onChange={(endsAt) => change({ endsAt }, 'ends_at')}
+          />
+          <Button type="submit" loading={isBusy}>
+            Save promotion
+          </Button>
+        </Stack>
+      </form>
     </Modal>
   );
 }

@@ -1,9 +1,10 @@
 import { Button, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatExactTime, formatRemaining, formatUnits } from '../../format.ts';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
+import { useKeptFocus } from '../../ui/kept-focus.ts';
 import { type Item, itemReservationsQuery, type Reservation } from './item-queries.ts';
 
 /** Units that sites hold while their buyers check out, with the time that is left. */
@@ -15,39 +16,48 @@ export function ReservationsPanel({ item, onChanged }: { item: Item; onChanged: 
     void queryClient.invalidateQueries({ queryKey: itemReservationsQuery(item.id).queryKey });
     onChanged();
   };
-  if (reservations.length === 0) return null;
+  const section = useRef<HTMLElement>(null);
+  useKeptFocus(section, reservations.map(({ id }) => id).join());
+  // Once shown it stays, so that the focus has a place when the last one is released.
+  const wasShown = useRef(false);
+  wasShown.current ||= reservations.length > 0;
+  if (!wasShown.current) return null;
   return (
-    <section className="item-section" aria-label="Reservations">
-      <Title order={2} size="h4">
+    <section ref={section} className="item-section" aria-label="Reservations">
+      <Title order={2} size="h4" tabIndex={-1}>
         Reservations
       </Title>
       <Text size="sm" c="dimmed">
-        Sites hold these units while their buyers check out.
+        {reservations.length === 0
+          ? 'No site holds a unit now.'
+          : 'Sites hold these units while their buyers check out.'}
       </Text>
-      <ul className="plain-list" aria-label="Active reservations">
-        {reservations.map((reservation) => (
-          <li key={reservation.id}>
-            <div>
-              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-                {reservation.reference ?? 'No reference'}
-              </Text>
-              <Text size="xs" c="dimmed">
-                {formatUnits(reservation.units)} · {reservation.channel} ·{' '}
-                <Remaining until={reservation.expires_at} onOver={refresh} />
-              </Text>
-            </div>
-            <Button
-              size="compact-xs"
-              variant="default"
-              flex="none"
-              aria-label={`Release ${reservation.reference ?? reservation.id}`}
-              onClick={() => setReleased(reservation)}
-            >
-              Release
-            </Button>
-          </li>
-        ))}
-      </ul>
+      {reservations.length === 0 ? null : (
+        <ul className="plain-list" aria-label="Active reservations">
+          {reservations.map((reservation) => (
+            <li key={reservation.id}>
+              <div>
+                <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {reservation.reference ?? 'No reference'}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {formatUnits(reservation.units)} · {reservation.channel} ·{' '}
+                  <Remaining until={reservation.expires_at} onOver={refresh} />
+                </Text>
+              </div>
+              <Button
+                size="compact-xs"
+                variant="default"
+                flex="none"
+                aria-label={`Release ${reservation.reference ?? reservation.id}`}
+                onClick={() => setReleased(reservation)}
+              >
+                Release
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
       {released === null ? null : (
         <ReleaseDialog item={item} reservation={released} onClose={() => setReleased(null)} onChanged={refresh} />
       )}

@@ -3,10 +3,10 @@ import { formatNumber } from '../../format.ts';
 import type { Job } from './jobs-queries.ts';
 
 /** "12 created, 3 changed": what is not zero, in a fixed order. */
-export function countsText(counts: Job['counts']): string {
+export function countsText(counts: Job['counts'], words: Record<StockJobCount, string> = STOCK_JOB_COUNTS): string {
   const known = Object.keys(STOCK_JOB_COUNTS) as StockJobCount[];
   const parts = known
     .filter((name) => (counts[name] ?? 0) > 0)
-    .map((name) => `${formatNumber(counts[name] ?? 0)} ${STOCK_JOB_COUNTS[name]}`);
+    .map((name) => `${formatNumber(counts[name] ?? 0)} ${words[name]}`);
   return parts.length === 0 ? 'nothing to do' : parts.join(', ');
 }

@@ -1,8 +1,10 @@
-import { Group, NumberInput, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { exponentOf } from '../../../../src/contract/currencies.ts';
 import { PERCENT_MAX } from '../../../../src/contract/dashboard/stock/bulk.ts';
+import { AMOUNT_LIMIT } from '../../../../src/contract/limits.ts';
 import { formatMoney } from '../../format.ts';
+import { DecimalInput, UNREADABLE } from '../../ui/fields/decimal-input.tsx';
 import type { StockItem } from './stock-queries.ts';
 
 /** As the operation takes it: hundredths of a percent, or an amount in minor units. */
@@ -11,58 +13,56 @@ export type PriceChange = { basis_points?: number; amount?: number; round_to?: n
 type PriceFieldsProps = {
   currency: string;
   example: StockItem | undefined;
-  /** Null while nothing is entered. */
+  /** Null while nothing is entered, or nothing that can be read. */
   onChange: (change: PriceChange | null) => void;
 };
 
 const STEPS = [1, 5, 10, 50, 100];
+const BASIS_POINTS_PER_PERCENT = 100;
+
+/** `units` are basis points or minor units. */
+type Fields = { by: 'percent' | 'amount'; units: number | null; step: string | null };
 
 /** By how much prices change, with what that makes of one of them. */
 export function PriceFields({ currency, example, onChange }: PriceFieldsProps) {
-  const [by, setBy] = useState<'percent' | 'amount'>('percent');
-  const [value, setValue] = useState<string | number>('');
-  const [step, setStep] = useState<string | null>(null);
+  const [fields, setFields] = useState<Fields>({ by: 'percent', units: null, step: null });
+  const { by, units, step } = fields;
   const scale = 10 ** exponentOf(currency);
-  const changeOf = (fields: { by: typeof by; value: string | number; step: string | null }): PriceChange | null => {
-    if (fields.value === '' || fields.value === '-' || Number(fields.value) === 0) return null;
-    const figure = Number(fields.value);
+  const changeOf = ({ by, units, step }: Fields): PriceChange | null => {
+    if (units === null || units === 0 || units === UNREADABLE) return null;
     return {
-      ...(fields.by === 'percent'
-        ? { basis_points: Math.round(figure * 100) }
-        : { amount: Math.round(figure * scale) }),
-      ...(fields.step === null ? {} : { round_to: Number(fields.step) * scale }),
+      ...(by === 'percent' ? { basis_points: units } : { amount: units }),
+      ...(step === null ? {} : { round_to: Number(step) * scale }),
     };
   };
-  const update = (fields: Partial<{ by: typeof by; value: string | number; step: string | null }>) => {
-    const all = { by, value, step, ...fields };
-    setBy(all.by);
-    setValue(all.value);
-    setStep(all.step);
+  const update = (changes: Partial<Fields>) => {
+    const all = { ...fields, ...changes };
+    setFields(all);
     onChange(changeOf(all));
   };
-  const change = changeOf({ by, value, step });
+  const change = changeOf(fields);
   const before = example?.price?.amount ?? null;
   return (
     <Stack gap="sm">
       <SegmentedControl
         value={by}
-        onChange={(next) => update({ by: next as typeof by, value: '' })}
+        onChange={(next) => update({ by: next as typeof by, units: null })}
         data={[
           { value: 'percent', label: 'By percent' },
           { value: 'amount', label: `By amount, ${currency}` },
         ]}
       />
       <Group grow align="flex-start">
-        <NumberInput
+        <DecimalInput
+          key={by}
           label={by === 'percent' ? 'Percent' : `Amount, ${currency}`}
           description="Minus lowers prices."
-          data-autofocus
-          hideControls
-          decimalScale={by === 'percent' ? 2 : exponentOf(currency)}
-          min={by === 'percent' ? -100 : undefined}
-          max={by === 'percent' ? PERCENT_MAX : undefined}
-          value={value}
-          onChange={(next) => update({ value: next })}
+          isFocused
+          decimals={by === 'percent' ? 2 : exponentOf(currency)}
+          min={by === 'percent' ? -100 * BASIS_POINTS_PER_PERCENT : -AMOUNT_LIMIT}
+          max={by === 'percent' ? PERCENT_MAX * BASIS_POINTS_PER_PERCENT : AMOUNT_LIMIT}
+          units={units}
+          onChange={(next) => update({ units: next })}
         />
         <Select
           label="Round to"

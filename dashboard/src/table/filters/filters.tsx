@@ -1,6 +1,8 @@
-import { Button, NumberInput, Popover, Select } from '@mantine/core';
+import { Button, Popover, Select } from '@mantine/core';
 import { useState } from 'react';
-import { formatNumber } from '../../format.ts';
+import { AMOUNT_LIMIT } from '../../../../src/contract/limits.ts';
+import { DecimalInput, UNREADABLE } from '../../ui/fields/decimal-input.tsx';
+import { formatDecimal } from '../../ui/fields/parse-decimal.ts';
 import type { ListState, ListStateSetters } from '../list-state.ts';
 import { type RangeEnd, RangeForm } from './range-form.tsx';
 import { TimeRangeField, type TimeRangeFilter } from './time-range.tsx';
@@ -47,11 +49,11 @@ type RangeFieldProps = { filter: RangeFilter; state: ListState & ListStateSetter
 function RangeField({ filter, state, isStacked }: RangeFieldProps) {
   const [isOpen, setOpen] = useState(false);
   const { label, from, to, unit, decimals } = filter;
-  const scale = 10 ** decimals;
-  const shown = (name: string) => (state.filters[name] === undefined ? '' : Number(state.filters[name]) / scale);
+  const shown = (name: string) => (state.filters[name] === undefined ? null : Number(state.filters[name]));
   const [values, setValues] = useState({ from: shown(from), to: shown(to) });
-  const stored = (value: string | number) => (value === '' ? '' : String(Math.round(Number(value) * scale)));
+  const stored = (units: number | null) => (units === null ? '' : String(units));
   const apply = () => {
+    if (values.from === UNREADABLE || values.to === UNREADABLE) return;
     state.setFilters({ [from]: stored(values.from), [to]: stored(values.to) });
     setOpen(false);
   };
@@ -61,15 +63,13 @@ function RangeField({ filter, state, isStacked }: RangeFieldProps) {
   };
   const size = isStacked ? 'md' : 'xs';
   const field = (end: RangeEnd) => (
-    <NumberInput
+    <DecimalInput
       size={size}
       label={`${label} ${end}, ${unit}`}
-      min={0}
-      decimalScale={decimals}
-      thousandSeparator
-      hideControls
-      value={values[end]}
-      onChange={(value) => setValues({ ...values, [end]: value })}
+      decimals={decimals}
+      max={AMOUNT_LIMIT}
+      units={values[end]}
+      onChange={(units) => setValues({ ...values, [end]: units })}
       onBlur={isStacked ? apply : undefined}
     />
   );
@@ -85,7 +85,7 @@ function RangeField({ filter, state, isStacked }: RangeFieldProps) {
           data-set={state.filters[from] !== undefined || state.filters[to] !== undefined || undefined}
           onClick={() => (isOpen ? setOpen(false) : open())}
         >
-          {rangeText(label, shown(from), shown(to))}
+          {rangeText(filter, shown(from), shown(to))}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>{fields}</Popover.Dropdown>
@@ -93,9 +93,8 @@ function RangeField({ filter, state, isStacked }: RangeFieldProps) {
   );
 }
 
-function rangeText(label: string, from: number | '', to: number | ''): string {
-  if (from === '' && to === '') return label;
-  if (from === '') return `${label} to ${formatNumber(Number(to))}`;
-  if (to === '') return `${label} from ${formatNumber(from)}`;
-  return `${label} ${formatNumber(from)} – ${formatNumber(to)}`;
+function rangeText({ label, decimals }: RangeFilter, from: number | null, to: number | null): string {
+  const text = (units: number) => formatDecimal(units, decimals);
+  if (from === null) return to === null ? label : `${label} to ${text(to)}`;
+  return to === null ? `${label} from ${text(from)}` : `${label} ${text(from)} – ${text(to)}`;
 }

@@ -1,6 +1,7 @@
-import { Popover, Select, TextInput } from '@mantine/core';
+import { Popover, Select } from '@mantine/core';
 import { useState } from 'react';
 import { formatTime } from '../../format.ts';
+import { DateTimeInput } from '../../ui/fields/date-time-input.tsx';
 import type { ListState, ListStateSetters } from '../list-state.ts';
 import { type RangeEnd, RangeForm } from './range-form.tsx';
 
@@ -35,12 +36,11 @@ export function TimeRangeField({ filter, state, isStacked }: TimeRangeFieldProps
   };
   const size = isStacked ? 'md' : 'xs';
   const field = (end: RangeEnd) => (
-    <TextInput
-      type="datetime-local"
+    <DateTimeInput
       size={size}
       label={`${label} ${end}`}
       value={localOf(values[end])}
-      onChange={(event) => setValues({ ...values, [end]: instantOf(event.currentTarget.value) })}
+      onChange={(local) => setValues({ ...values, [end]: instantOf(local ?? '') })}
     />
   );
   return (

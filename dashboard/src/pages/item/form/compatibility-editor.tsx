@@ -1,7 +1,9 @@
 import { ActionIcon, Autocomplete, Button, Text, TextInput, Title } from '@mantine/core';
+import { useRef } from 'react';
 import { STRING_LENGTH_LIMIT } from '../../../../../src/contract/limits.ts';
 import type { PartAttributes } from '../../../../../src/contract/resources/part.ts';
 import { Icon } from '../../../ui/icons.tsx';
+import { useKeptFocus } from '../../../ui/kept-focus.ts';
 
 type Fit = PartAttributes['compatibility'][number];
 
@@ -25,10 +27,12 @@ type CompatibilityEditorProps = {
 /** Which watches and movements a part fits, a line for each. */
 export function CompatibilityEditor({ value, brands, error, onChange }: CompatibilityEditorProps) {
   const fits = Array.isArray(value) ? (value as Fit[]) : [];
+  const section = useRef<HTMLElement>(null);
+  useKeptFocus(section, String(fits.length));
   const change = (index: number, changes: Partial<Fit>) =>
     onChange(fits.map((fit, at) => (at === index ? { ...fit, ...changes } : fit)));
   return (
-    <section className="item-section" aria-label="Fits">
+    <section ref={section} className="item-section" aria-label="Fits">
       <Title order={2} size="h4">
         Fits
       </Title>

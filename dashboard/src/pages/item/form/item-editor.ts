@@ -6,7 +6,7 @@ import { useUndo } from '../../audit/undo.ts';
 import { type Item, itemQuery } from '../item-queries.ts';
 import { type Choice, conflictsOf, merged, takenOver } from './conflicts.ts';
 import { changedFields, type ItemValues, valuesOf } from './item-form.ts';
-import { problemsOf } from './item-problems.ts';
+import { problemsOf, untouched } from './item-problems.ts';
 
 /** Colleagues who save all the time must not keep a save going round for ever. */
 const ATTEMPTS_LIMIT = 3;
@@ -120,10 +120,13 @@ export function useItemEditor(item: Item) {
             takenOver: takenOver(base.values, values, other),
           },
     change(changes: Partial<ItemValues>) {
-      setErrors({});
+      setErrors(untouched(errors, values, changes));
       setValues((before) => ({ ...before, ...changes }));
     },
-    discard: () => start(item),
+    discard() {
+      setErrors({});
+      start(item);
+    },
     save,
     resolve,
     closeConflict: () => setTheirs(null),
@@ -141,7 +144,8 @@ function hasChanges(before: ItemValues, after: ItemValues): boolean {
 /** A long form: the field that is to blame may be far away. */
 export function focusFirstError(): void {
   requestAnimationFrame(() => {
-    const field = document.querySelector<HTMLElement>('.item-page [aria-invalid="true"], .item-page [data-error]');
+    // The frame around an input has the attribute, too, but takes no focus.
+    const field = document.querySelector<HTMLElement>('.item-page :is(input, textarea)[aria-invalid="true"]');
     field?.focus();
     field?.scrollIntoView({ block: 'center' });
   });

@@ -165,7 +165,7 @@ function Paragraphs({ text }: { text: string }) {
 
 /** What is left of the price, once both amounts are known. */
 function marginText({ price_amount: price, cost_amount: cost }: ItemValues, currency: string): string | undefined {
-  if (price === null || cost === null || price === 0) return undefined;
+  if (price === null || cost === null || price <= 0 || cost < 0) return undefined;
   return `Margin ${formatMoney(price - cost, currency)}, ${formatPercent((price - cost) / price)}`;
 }
 

@@ -3,10 +3,10 @@ import { useEffect, useState } from 'react';
 import { PHOTOS_PER_ITEM_LIMIT } from '../../../../../src/contract/limits.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { PhotoSection } from './photo-section.tsx';
-import { refusalOf, TOO_MANY } from './photo-uploads.ts';
+import { BROKEN, refusalOf, TOO_MANY } from './photo-uploads.ts';
 
 /** `isOff` once the item is being saved: what is added from then on belongs to its page. */
-type ChosenPhotosProps = { files: File[]; isOff: boolean; onChange: (files: File[]) => void };
+type ChosenPhotosProps = { files: File[]; isOff: boolean; onChange: (change: (files: File[]) => File[]) => void };
 
 /** Photos of an item that is not stored yet. They are uploaded when it is saved; its page then orders and turns them. */
 export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
@@ -20,10 +20,14 @@ export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
       else refused.push(`${file.name}: ${problem}`);
     }
     setRefusals(refused);
-    onChange(right);
+    onChange(() => right);
+  }
+  function refuse(file: File): void {
+    setRefusals((before) => [...before, `${file.name}: ${BROKEN}`]);
+    onChange((now) => now.filter((one) => one !== file));
   }
   return (
-    <PhotoSection isOff={isOff} onFiles={add}>
+    <PhotoSection version={files.map(({ name }) => name).join('/')} isOff={isOff} onFiles={add}>
       {files.length === 0 ? (
         <Text size="sm" c="dimmed">
           Drop photos here, or choose Add photos. They are uploaded when you save.
@@ -33,7 +37,7 @@ export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
           {files.map((file, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be chosen twice; its place tells them apart.
             <li key={`${index} ${file.name}`}>
-              <Preview file={file} />
+              <Preview file={file} onBroken={() => refuse(file)} />
               <Group gap="xs" wrap="nowrap" justify="space-between">
                 <Text size="xs" truncate>
                   {file.name}
@@ -43,7 +47,7 @@ export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
                   color="gray"
                   aria-label={`Remove ${file.name}`}
                   title={`Remove ${file.name}`}
-                  onClick={() => onChange(files.filter((_, at) => at !== index))}
+                  onClick={() => onChange((now) => now.filter((_, at) => at !== index))}
                 >
                   <Icon name="close" size={16} />
                 </ActionIcon>
@@ -61,7 +65,7 @@ export function ChosenPhotos({ files, isOff, onChange }: ChosenPhotosProps) {
   );
 }
 
-function Preview({ file }: { file: File }) {
+function Preview({ file, onBroken }: { file: File; onBroken: () => void }) {
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {
     const made = URL.createObjectURL(file);
@@ -69,6 +73,8 @@ function Preview({ file }: { file: File }) {
     return () => URL.revokeObjectURL(made);
   }, [file]);
   return (
-    <span className="photo-handle">{url === null ? null : <img src={url} alt="" width={160} height={160} />}</span>
+    <span className="photo-handle">
+      {url === null ? null : <img src={url} alt="" width={160} height={160} onError={onBroken} />}
+    </span>
   );
 }

@@ -42,14 +42,14 @@ function PhotoTile(props: PhotoGridProps & { photo: Photo; index: number }) {
   const { ref, handleRef, isDragging } = useSortable({ id: photo.id, index });
   const name = `photo ${index + 1}`;
   return (
-    <li ref={ref} data-dragged={isDragging || undefined}>
+    <li ref={ref} data-row-key={photo.id} data-dragged={isDragging || undefined}>
       <button ref={handleRef} type="button" className="photo-handle" aria-label={`Drag ${name} of ${title}`}>
         <img src={photo.thumbnail_url} alt="" width={160} height={160} draggable={false} />
         {index === 0 ? <span className="photo-main">Main</span> : null}
       </button>
       <Group gap={0} justify="center" wrap="nowrap">
         <PhotoButton
-          label={`Move ${name} forward`}
+          label={`Move ${name} earlier`}
           icon="back"
           isOff={index === 0}
           onClick={() => onMove(photo.id, index - 1)}
@@ -69,7 +69,7 @@ function PhotoTile(props: PhotoGridProps & { photo: Photo; index: number }) {
         </ActionIcon>
         <PhotoButton label={`Remove ${name}`} icon="close" isOff={isBusy} onClick={() => onRemove(photo.id)} />
         <PhotoButton
-          label={`Move ${name} back`}
+          label={`Move ${name} later`}
           icon="forward"
           isOff={index === photos.length - 1}
           onClick={() => onMove(photo.id, index + 1)}
@@ -83,7 +83,16 @@ type PhotoButtonProps = { label: string; icon: IconName; isOff: boolean; onClick
 
 function PhotoButton({ label, icon, isOff, onClick }: PhotoButtonProps) {
   return (
-    <ActionIcon variant="subtle" color="gray" aria-label={label} title={label} disabled={isOff} onClick={onClick}>
+    // Not `disabled`: that would take the focus away from whoever has just pressed it.
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      title={label}
+      data-disabled={isOff || undefined}
+      aria-disabled={isOff}
+      onClick={() => isOff || onClick()}
+    >
       <Icon name={icon} size={16} />
     </ActionIcon>
   );

@@ -18,7 +18,7 @@ export function PhotoPanel({ item, onChanged }: { item: Item; onChanged: () => P
   const { photos, isChanging, move, turn, remove } = usePhotos(item, onChanged);
   const addFiles = (files: Iterable<File>) => add(files, item.photos.length);
   return (
-    <PhotoSection onFiles={addFiles}>
+    <PhotoSection version={[...photos.map(({ id }) => id), ...uploads.map(({ key }) => key)].join()} onFiles={addFiles}>
       {photos.length === 0 ? null : (
         <Suspense fallback={<Skeleton height={180} />}>
           <PhotoGrid

@@ -1,14 +1,19 @@
 import { Button, Group, Title } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
+import { useKeptFocus } from '../../../ui/kept-focus.ts';
 import { PHOTO_TYPES } from './photo-uploads.ts';
 
-type PhotoSectionProps = { isOff?: boolean; onFiles: (files: File[]) => void; children: ReactNode };
+/** `version` changes with the photos that are shown. */
+type PhotoSectionProps = { version: string; isOff?: boolean; onFiles: (files: File[]) => void; children: ReactNode };
 
 /** The part of a page that takes photos: dropped anywhere on it, or chosen. `isOff` while it takes none. */
-export function PhotoSection({ isOff = false, onFiles, children }: PhotoSectionProps) {
+export function PhotoSection({ version, isOff = false, onFiles, children }: PhotoSectionProps) {
   const input = useRef<HTMLInputElement>(null);
+  const section = useRef<HTMLElement>(null);
+  useKeptFocus(section, version);
   return (
     <section
+      ref={section}
       className="item-section"
       aria-label="Photos"
       onDragOver={(event) => event.preventDefault()}

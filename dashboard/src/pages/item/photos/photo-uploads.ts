@@ -91,12 +91,17 @@ export const TOO_MANY = `An item has at most ${PHOTOS_PER_ITEM_LIMIT} photos. Re
 /** What the dialog of the browser offers. */
 export const PHOTO_TYPES = 'image/jpeg,image/png,image/webp,image/avif';
 const HEIC = /\.hei[cf]$/i;
+/** Some systems know no type of a file; then its name has to do. */
+const PHOTO_NAME = /\.(?:jpe?g|png|webp|avif)$/i;
+export const BROKEN = 'This file is damaged, or it is no picture. Choose another one.';
 
 /** What would be refused after the upload is refused before it. */
 export function refusalOf(file: File): string | null {
   if (HEIC.test(file.name) || /^image\/hei[cf]/.test(file.type)) {
     return 'This is an HEIC photo, which browsers can’t show. Save it as JPEG and add that. On an iPhone, choose Settings, Camera, Formats, Most Compatible.';
   }
+  const isPhoto = file.type === '' ? PHOTO_NAME.test(file.name) : PHOTO_TYPES.split(',').includes(file.type);
+  if (!isPhoto) return 'This is no photo. Add JPEG, PNG, WebP or AVIF.';
   if (file.size > PHOTO_LIMIT_BYTES) return 'A photo may have at most 25 MB. Make it smaller and add it again.';
   return file.size === 0 ? 'The file is empty.' : null;
 }
