@@ -1,6 +1,7 @@
 import { exponentOf } from '../../contract/currencies.ts';
 import { type Enumeration, labelOf, valuesOf } from '../../contract/enumerations.ts';
 import { STRING_LENGTH_LIMIT } from '../../contract/limits.ts';
+import { plainDecimal as decimalOf } from '../../contract/plain-decimal.ts';
 import { normalized } from '../../text/normalized.ts';
 
 /** Why a cell can't be read, in words for the person who filled it in. */
@@ -176,32 +177,10 @@ export function folded(word: string): string {
     .replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/**
- * The number with a point and nothing else. Of points and commas the last one is the decimal mark, unless it stands
- * before exactly three digits and nothing tells otherwise: 1,299 is a thousand, as dealers write it; 1299,5 and 0,500 are
- * not. Where three decimals are usual, as in KWD, 12.500 is what an export writes. 12,500 is then refused: a wrong guess
- * would be a price a thousand times too high or too low.
- */
+/** The number with a point and nothing else. */
 function plainDecimal(cell: string, exponent: number): string {
-  const marked = cell.trim().replaceAll(/['’\s]/g, '');
-  if (!/^-?\d[\d.,]*$/.test(marked)) throw new CellError('must be a number');
-  const last = Math.max(marked.lastIndexOf('.'), marked.lastIndexOf(','));
-  if (last === -1) return marked;
-  const mark = marked.charAt(last);
-  const [whole, decimals] = [marked.slice(0, last), marked.slice(last + 1)];
-  if (IN_THREES.test(marked)) {
-    const mayBeDecimal = exponent >= 3 && !whole.includes(mark);
-    if (!mayBeDecimal) return digitsOf(marked);
-    if (mark === ',') throw new CellError(`could be ${whole}.${decimals} or ${whole}${decimals}: write one of them`);
-  }
-  if (whole.includes(mark) || !(DIGITS.test(whole) || IN_THREES.test(whole))) throw new CellError('must be a number');
-  return digitsOf(whole) + (decimals === '' ? '' : `.${decimals}`);
-}
-
-const DIGITS = /^-?\d+$/;
-/** Thousands with one kind of mark between them. */
-const IN_THREES = /^-?[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)$/;
-
-function digitsOf(number: string): string {
-  return number.replaceAll(/[.,]/g, '');
+  const read = decimalOf(cell, exponent);
+  if (read === null) throw new CellError('must be a number');
+  if ('either' in read) throw new CellError(`could be ${read.either.join(' or ')}: write one of them`);
+  return read.plain;
 }
