@@ -248,7 +248,10 @@ describe('a new dealer', () => {
     await button('Invite').click();
     await page.getByRole('dialog').getByLabel('Email').fill('sam@aurum.example');
     await button('Make the link').click();
-    const link = await page.getByRole('dialog', { name: 'One-time link' }).getByLabel('Link').inputValue();
+    const link = await page
+      .getByRole('dialog', { name: 'One-time link' })
+      .getByLabel('Link', { exact: true })
+      .inputValue();
     const guest = await site.open(link.slice(site.url.length));
     t.after(() => guest.context.close());
     await guest.page.getByLabel('Your name').fill('Sam Staff');

@@ -133,7 +133,14 @@ describe('the shell of the dashboard', () => {
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByRole('dialog').getByLabel('Email').fill('guest@dealer.example');
     await page.getByRole('button', { name: 'Make the link' }).click();
-    const link = await page.getByRole('dialog', { name: 'One-time link' }).getByLabel('Link').inputValue();
+    const dialog = page.getByRole('dialog', { name: 'One-time link' });
+    const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
+    // It is shown this once: only its button closes it.
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 5);
+    assert.equal(await dialog.getByRole('button', { name: 'Close' }).count(), 0);
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await dialog.waitFor({ state: 'detached' });
 
     const guest = await site.open(link.slice(site.url.length));
     t.after(() => guest.context.close());
@@ -144,6 +151,12 @@ describe('the shell of the dashboard', () => {
     await guest.page.goto(`${site.url}/settings/team`);
     await settled(guest.page);
     assert.equal(await guest.page.getByRole('button', { name: 'Remove' }).first().isDisabled(), true);
+
+    const again = await site.open(link.slice(site.url.length));
+    t.after(() => again.context.close());
+    await again.page.getByText('Ask for a new one').waitFor();
+    await again.page.getByRole('link', { name: 'sign in' }).click();
+    await again.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   });
 
   it('says what went wrong with the request’s id and a Retry, and goes on', async (t) => {
@@ -160,6 +173,7 @@ describe('the shell of the dashboard', () => {
     );
     await page.goto(`${site.url}/settings/team`);
     await page.getByText('req_1').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'This could not be shown.' }).waitFor();
     isBroken = false;
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByText(owner.email).waitFor();

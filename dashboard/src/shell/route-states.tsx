@@ -14,7 +14,7 @@ export function RouteError({ error, reset }: { error: unknown; reset: () => void
     void router.invalidate();
   };
   const isMissing = error instanceof ApiFailure && error.status === 404;
-  return <ErrorState error={error} onRetry={retry} action={isMissing ? <ListLink /> : undefined} />;
+  return <ErrorState isPage error={error} onRetry={retry} action={isMissing ? <ListLink /> : undefined} />;
 }
 
 /** From something that is not there to the list that it would be in. */
@@ -32,14 +32,20 @@ function ListLink() {
 export function PageMissing() {
   return (
     <Page title="Not found">
-      <RouteMissing />
+      <Missing isPage={false} />
     </Page>
   );
 }
 
+/** An address without a page, where there is no frame around it. */
 export function RouteMissing() {
+  return <Missing isPage />;
+}
+
+function Missing({ isPage }: { isPage: boolean }) {
   return (
     <EmptyState
+      isPage={isPage}
       title="This page is not here."
       action={<Anchor renderRoot={(props) => <Link to={paths.home()} {...props} />}>Go to the home page</Anchor>}
     >

@@ -74,7 +74,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     onClear: selection.clear,
   });
   const isBroken = list.error !== null && list.data === undefined;
-  const isEmpty = page !== undefined && rows.length === 0 && rowState.changed === 0;
+  const differences = differencesOf(rowState);
+  const isEmpty = page !== undefined && rows.length === 0 && differences === '';
   const rowsProps: RowsProps<Row> = {
     name,
     rows: page === undefined ? undefined : rows,
@@ -104,9 +105,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {bulk(selection)}
         </BulkBar>
       )}
-      {rowState.changed === 0 ? null : (
+      {differences === '' ? null : (
         <div className="changes-bar" role="status">
-          {formatNumber(rowState.changed)} changed
+          {differences}
           <button type="button" className="text-button" onClick={rowState.show}>
             Show
           </button>
@@ -129,6 +130,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 }
 
 const NO_ROWS: readonly never[] = [];
+
+function differencesOf({ added, changed }: { added: number; changed: number }): string {
+  return [
+    ...(added === 0 ? [] : [`${formatNumber(added)} new`]),
+    ...(changed === 0 ? [] : [`${formatNumber(changed)} changed`]),
+  ].join(', ');
+}
 
 /** Search and filters stay in reach above it: what is wrong may be the address. */
 function Broken<Row>({ state, list }: DataTableProps<Row>) {

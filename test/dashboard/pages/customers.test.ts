@@ -42,6 +42,8 @@ describe('the customers in the browser', () => {
 
     const { page, context, complaints } = await site.openAs(owner, '/customers');
     t.after(() => context.close());
+    const missing: string[] = [];
+    page.on('response', (response) => response.status() === 404 && missing.push(response.url()));
     await page.getByRole('link', { name: /^Customers.*1 need attention/ }).waitFor();
     await picture(page, 'list-1440');
     await page.getByRole('tab', { name: /Conflicts/ }).click();
@@ -65,6 +67,7 @@ describe('the customers in the browser', () => {
 
     const retried = await shop.post('/v1/customers', request);
     assert.deepEqual([retried.status, retried.body.id], [200, kept]);
+    assert.deepEqual(missing, [], 'the preview of a merge that is done was read again');
     await page.goto(`${site.url}/orders/${order.id}`);
     await page.getByRole('link', { name: 'Mia Roth' }).click();
     await page.getByRole('heading', { name: 'Mia Roth' }).waitFor();
@@ -89,6 +92,9 @@ describe('the customers in the browser', () => {
     await picture(page, 'detail-390');
     await page.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit Paula' });
+    await dialog.getByLabel('Email').fill('paula at example');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText(/^Email must be an email address/).waitFor();
     await dialog.getByLabel('Email').fill('paul@example.ch');
     await dialog.getByLabel('Last name').fill('Keller');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -108,6 +114,25 @@ describe('the customers in the browser', () => {
     const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
     assert.ok(Number(overflow) <= 0, `the preview is wider than the window by ${overflow} px`);
     assert.deepEqual(complaints, []);
+  });
+
+  it('are not found at an address that is no id, such as /customers/conflicts, by a page with its own title', async (t) => {
+    const { page, context, complaints } = await site.openAs(owner, '/customers');
+    t.after(() => context.close());
+    const addresses = { customers: 'conflicts', orders: 'choices', deliveries: 'choices', events: 'choices' };
+    for (const [area, id] of Object.entries({ ...addresses, requests: 'choices', integrations: 'x', jobs: 'x' })) {
+      await page.goto(`${site.url}/${area}/${id}`);
+      await page.getByRole('heading', { level: 1, name: 'That is not here.' }).waitFor();
+      await page.getByText('There is no such').waitFor();
+      await assertAccessible(page, `${area}/${id}`);
+    }
+    await page.getByRole('link', { name: 'Go to Jobs' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
+    // React logs what a page could not show; a crash would be another error.
+    assert.deepEqual(
+      complaints.filter((text) => !text.startsWith('ApiFailure: There is no such')),
+      [],
+    );
   });
 
   it('are erased by an owner after a dialog that says what goes and what stays', async (t) => {

@@ -90,6 +90,12 @@ describe('the pages of deliveries and events', () => {
     await button(page, 'Replay').click();
     await page.getByText(/Arrived after/).waitFor();
     await page.getByText('Delivered, 204').waitFor();
+    const numbers = await page.getByText(/^(Replay, attempt|Attempt) [1-8]$/).allTextContents();
+    assert.equal(numbers[0], 'Replay, attempt 1');
+    assert.ok(
+      numbers.slice(1).every((text) => text.startsWith('Attempt')),
+      numbers.join('; '),
+    );
     assert.ok((await page.getByText(/Failed, 500/).count()) >= 2, 'the failed attempts stay');
     await page.getByRole('link', { name: /^evt_/ }).click();
     await page.getByText('What caused this event').waitFor();
@@ -156,7 +162,7 @@ describe('the pages of deliveries and events', () => {
     const before = receiver.received.length;
     await page.getByRole('checkbox').nth(1).check();
     await button(page, 'Replay').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay', exact: true }).click();
     await receiver.until(before + 1);
     await page.getByText('1 queued.').waitFor();
     const seen = receiver.received.at(-1)?.deliveryId ?? '';

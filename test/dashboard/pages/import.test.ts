@@ -56,13 +56,13 @@ describe('the import of stock in the browser', () => {
     const file = { name: 'stock.csv', mimeType: 'text/csv', buffer: stockFile() };
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByRole('button', { name: 'Upload' }).click();
-    await page.getByText('1,000 watches in 7 columns').waitFor();
+    await page.getByText('1,000 watches in 7 columns. One of them is not used.').waitFor();
     assert.equal(await page.getByLabel('Meaning of Marke').first().inputValue(), 'Brand');
     await page.getByLabel('Meaning of Remark').first().fill('Private');
     await page.getByRole('option', { name: 'Private notes' }).click();
     await assertAccessible(page, 'the columns of a file');
     await page.getByRole('button', { name: 'Check all lines' }).click();
-    await page.getByText('993 created, 7 wrong').waitFor();
+    await page.getByText('993 will be created, 7 wrong').waitFor();
     await page.getByText('A new item needs a brand.').first().waitFor();
     await assertAccessible(page, 'the check of a file');
     assert.equal(await count(), 0, 'a check changes nothing');

@@ -137,7 +137,7 @@ describe('the lists of the dashboard', () => {
     assert.deepEqual(await rowNames(page), before);
     assert.equal(await page.getByText(/changed$/).count(), 0);
     notify(await create({ title: 'Newcomer' }));
-    await page.getByText('1 changed').waitFor();
+    await page.getByText('1 new').waitFor();
     assert.deepEqual(await rowNames(page), before);
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByText('Newcomer').waitFor();

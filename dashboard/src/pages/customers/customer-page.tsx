@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { apiUrl } from '../../api/client.ts';
 import { formatCount, formatMoney } from '../../format.ts';
+import { mailtoOf } from '../../mailto.ts';
 import { paths } from '../../paths.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
@@ -41,7 +42,7 @@ function CustomerView({ customer }: { customer: Customer }) {
   );
   return (
     <Page title={nameOf(customer)} action={actions}>
-      <Group gap="md" mb="md">
+      <Group gap="md" mb="md" className="title-line">
         {customer.is_test ? <TestBadge /> : null}
         <Text size="sm" c="dimmed">
           Customer since <Time at={customer.created_at} />
@@ -67,7 +68,7 @@ function CustomerView({ customer }: { customer: Customer }) {
           keptId={customer.id}
           mergedId={opened.mergedId}
           onClose={close}
-          onMerged={(keptId) => void navigate({ to: paths.customer(keptId), replace: true })}
+          onMerged={(keptId) => navigate({ to: paths.customer(keptId), replace: true })}
         />
       ) : null}
     </Page>
@@ -129,7 +130,7 @@ function Details({ customer }: { customer: Customer }) {
       <dl className="customer-dl">
         <Fact label="Email">
           {email === null ? null : (
-            <Anchor href={`mailto:${email}`} size="sm">
+            <Anchor href={mailtoOf(email)} size="sm">
               {email}
             </Anchor>
           )}

@@ -8,6 +8,7 @@ import { DataTable } from '../../table/data-table.tsx';
 import { TEST_DATA_FILTER } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { matchQueryOf } from '../../table/list-state.ts';
+import { Clipped } from '../../ui/clipped.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
@@ -79,13 +80,18 @@ const EXAMPLE = `curl ${window.location.origin}/api/v1/customers \\
 
 const COLUMNS: Column<CustomerRow>[] = [
   { id: 'customer', header: 'Customer', isTitle: true, cell: (customer) => <NameCell customer={customer} /> },
-  { id: 'email', header: 'Email', cell: ({ email }) => email ?? <Nothing /> },
+  {
+    id: 'email',
+    header: 'Email',
+    cell: ({ email }) => (email === null ? <Nothing /> : <Clipped isWide text={email} />),
+  },
   { id: 'phone', header: 'Phone', cell: ({ phone }) => phone ?? <Nothing />, phone: 'none' },
   {
     id: 'channels',
     header: 'Known on',
     phone: 'none',
-    cell: ({ channels }) => (channels.length === 0 ? <Nothing /> : channels.map(({ name }) => name).join(', ')),
+    cell: ({ channels }) =>
+      channels.length === 0 ? <Nothing /> : <Clipped isWide text={channels.map(({ name }) => name).join(', ')} />,
   },
   { id: 'orders', header: 'Orders', align: 'right', phone: 'none', cell: ({ orders }) => formatCount(orders) },
   { id: 'spent', header: 'Spent', align: 'right', phone: 'side', cell: ({ spent }) => <Spent spent={spent} /> },
@@ -98,13 +104,13 @@ function NameCell({ customer }: { customer: CustomerRow }) {
   return (
     <div className="item-name">
       <Group gap={6} wrap="nowrap">
-        <Text size="sm" fw={600} truncate>
+        <Text size="sm" fw={600} truncate title={nameOf(customer)}>
           {nameOf(customer)}
         </Text>
         {isTest ? <TestBadge /> : null}
       </Group>
       {company === null || company === name ? null : (
-        <Text size="xs" c="dimmed" truncate>
+        <Text size="xs" c="dimmed" truncate title={company}>
           {company}
         </Text>
       )}

@@ -37,7 +37,10 @@ export function EditDialog({ customer, onClose }: { customer: CustomerPage; onCl
       void queryClient.fetchQuery({ ...customerQuery(begun.id), staleTime: 0 }).then(setTheirs);
       return true;
     },
-    form,
+    form: {
+      values: form.values,
+      setFieldError: (field, message) => form.setFieldError(field, withLabel(field, message)),
+    },
   });
   const isDirty = form.isDirty();
   const submit = (values: Values) => {
@@ -127,6 +130,13 @@ function flat({ address, ...fields }: Values): Record<string, string> {
     ...Object.entries(FIELDS).map(([field, label]) => [label, fields[field as Field]]),
     ...Object.entries(ADDRESS).map(([field, label]) => [label, address[field as AddressField]]),
   ]);
+}
+
+/** The service calls a field by its name in the API; here it is called as beside its input. */
+function withLabel(field: string, message: string): string {
+  const labels: Record<string, string> = { ...FIELDS, ...ADDRESS };
+  const label = labels[field.replace('address.', '')];
+  return label !== undefined && message.startsWith(`${field} `) ? `${label}${message.slice(field.length)}` : message;
 }
 
 function valuesOf(customer: CustomerPage): Values {

@@ -29,6 +29,7 @@ export function EraseCustomer({ customer }: { customer: CustomerPage }) {
         isOpen={isAsking}
         title={`Erase ${nameOf(customer)}`}
         verb="Erase for ever"
+        keep="Keep this person"
         isDangerous
         isBusy={erase.isPending}
         onConfirm={() => erase.mutate({ params: { customer_id: customer.id } })}

@@ -1,31 +1,42 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { readAnew, useOperation } from '../../api/queries.ts';
+import { queryClient, readAnew, useOperation } from '../../api/queries.ts';
 import { formatCount } from '../../format.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { ErrorState, PageSkeleton } from '../../ui/page/states.tsx';
-import { type MergePreview, mergeQuery, nameOf } from './customer-queries.ts';
+import { customerQuery, type MergePreview, mergeQuery, nameOf } from './customer-queries.ts';
 
 type MergeDialogProps = {
   keptId: string;
   mergedId: string;
   onClose: () => void;
-  onMerged?: (keptId: string) => void;
+  onMerged?: (keptId: string) => Promise<void>;
 };
 
 /** Two customers side by side, with what each field becomes. Which one is kept can be turned round. */
 export function MergeDialog({ onClose, onMerged, ...given }: MergeDialogProps) {
   const [{ keptId, mergedId }, setPair] = useState(given);
-  const preview = useQuery(mergeQuery(keptId, mergedId));
   const merge = useOperation('POST /customers/{customer_id}/merge/{merged_id}', {
     success: 'Merged.',
-    onSuccess() {
+    async onSuccess() {
       onClose();
-      onMerged?.(keptId);
+      await onMerged?.(keptId);
+      // Nobody asks for the customer who is gone, nor for this preview, when customers are read anew.
+      for (const { queryKey } of [
+        customerQuery(mergedId),
+        mergeQuery(keptId, mergedId),
+        mergeQuery(mergedId, keptId),
+      ]) {
+        queryClient.removeQueries({ queryKey });
+      }
       void readAnew('customer');
     },
   });
+  // From the merge on there is nothing left to preview, though a live update of the customers still arrives.
+  const isMerging = merge.isPending || merge.isSuccess;
+  const preview = useQuery({ ...mergeQuery(keptId, mergedId), enabled: !isMerging });
   const { data, error } = preview;
   return (
     <Modal opened onClose={onClose} title="Merge two customers" size="xl">
@@ -43,15 +54,17 @@ export function MergeDialog({ onClose, onMerged, ...given }: MergeDialogProps) {
         </Button>
         <Group gap="xs">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            Keep both
           </Button>
-          <Button
-            disabled={data === undefined || error !== null}
-            loading={merge.isPending}
-            onClick={() => merge.mutate({ params: { customer_id: keptId, merged_id: mergedId } })}
-          >
-            Merge
-          </Button>
+          <DoubleClickGuard shows={data === undefined ? 'loading' : 'preview'}>
+            <Button
+              disabled={data === undefined || error !== null}
+              loading={merge.isPending}
+              onClick={() => merge.mutate({ params: { customer_id: keptId, merged_id: mergedId } })}
+            >
+              Merge
+            </Button>
+          </DoubleClickGuard>
         </Group>
       </Group>
     </Modal>

@@ -21,6 +21,7 @@ import {
 } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { matchQueryOf } from '../../table/list-state.ts';
+import { Clipped } from '../../ui/clipped.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
@@ -163,7 +164,7 @@ function columnsOf(names: Map<string, string>): Column<DeliveryRow>[] {
     {
       id: 'integration',
       header: 'Integration',
-      cell: ({ integration_id: id }) => names.get(id) ?? <Nothing />,
+      cell: ({ integration_id: id }) => <Clipped text={names.get(id) ?? '–'} />,
     },
     { id: 'code', header: 'Answer', align: 'right', width: 90, cell: (row) => <AnswerCell row={row} /> },
     {

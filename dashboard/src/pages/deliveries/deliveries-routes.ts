@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { queryClient } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
+import { idInAddress } from '../../shell/id-in-address.ts';
 import { shellRoute } from '../../shell/shell-route.ts';
 import { deliveryChoicesQuery, deliveryQuery } from './delivery-queries.ts';
 
@@ -14,7 +15,7 @@ export const deliveriesRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: paths.delivery('$id'),
-    loader: ({ params }) => queryClient.ensureQueryData(deliveryQuery((params as { id: string }).id)),
+    loader: ({ params }) => queryClient.ensureQueryData(deliveryQuery(idInAddress('delivery', params))),
     component: lazyRouteComponent(() => import('./delivery-page.tsx'), 'DeliveryPage'),
   }),
 ];

@@ -7,7 +7,7 @@ import { Page } from '../../ui/page/page.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Facts } from '../integrations/integration-parts.tsx';
-import { AttemptPanel } from './attempts/attempt-panel.tsx';
+import { AttemptPanel, replaysIn } from './attempts/attempt-panel.tsx';
 import { SignedBody } from './attempts/signed-body.tsx';
 import { DeliveryStatus } from './delivery-parts.tsx';
 import { type Delivery, deliveryQuery } from './delivery-queries.ts';
@@ -19,6 +19,7 @@ import { StoppedAlert } from './stopped-alert.tsx';
 export function DeliveryPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const { data: delivery } = useSuspenseQuery(deliveryQuery(id));
+  const replays = replaysIn(delivery.attempts_log);
   return (
     <Page title={delivery.type} action={<ReplayButton delivery={delivery} />}>
       <Stack maw={900} gap="md">
@@ -41,6 +42,7 @@ export function DeliveryPage() {
             key={`${attempt.delivery_id} ${attempt.ended_at}`}
             attempt={attempt}
             body={delivery.body}
+            isReplay={replays[index] === true}
             isOpen={index === 0}
           />
         ))}

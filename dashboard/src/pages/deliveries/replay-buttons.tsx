@@ -11,7 +11,7 @@ import type { Delivery, DeliveryChoices } from './delivery-queries.ts';
 export function ReplayButton({ delivery }: { delivery: Delivery }) {
   const replay = useOperation('POST /deliveries/{delivery_id}/replay', {
     success: 'Queued. It is sent now.',
-    onSuccess: () => void readAnew('delivery'),
+    onSuccess: () => readAnew('delivery'),
   });
   return (
     <Button
@@ -59,6 +59,7 @@ export function ReplaySelected({ selection }: { selection: Selection }) {
         isOpen={isAsking}
         title={`Replay ${count} deliveries?`}
         verb="Replay"
+        keep="Don’t replay"
         isBusy={replay.isPending}
         onConfirm={() => replay.mutate({ body: body as never })}
         onClose={() => setAsking(false)}

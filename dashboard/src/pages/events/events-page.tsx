@@ -16,9 +16,9 @@ import {
 } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { matchQueryOf } from '../../table/list-state.ts';
+import { Clipped } from '../../ui/clipped.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
-import { Nothing } from '../../ui/nothing.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -77,7 +77,11 @@ function columnsOf(names: Map<string, string>): Column<EventRow>[] {
     { id: 'event', header: 'Event', isTitle: true, cell: ({ type }) => <code className="event-type">{type}</code> },
     { id: 'outcome', header: 'Outcome', cell: (event) => <EventOutcome event={event} /> },
     { id: 'object', header: 'Object', cell: ({ object }) => <ObjectCell object={object} /> },
-    { id: 'integration', header: 'Integration', cell: ({ integration_id: id }) => names.get(id) ?? <Nothing /> },
+    {
+      id: 'integration',
+      header: 'Integration',
+      cell: ({ integration_id: id }) => <Clipped text={names.get(id) ?? '–'} />,
+    },
     { id: 'created', header: 'Created', width: 130, phone: 'side', cell: ({ created_at: at }) => <Time at={at} /> },
     { id: 'id', header: 'Id', isHidden: true, cell: ({ id }) => <CopyId id={id} /> },
   ];

@@ -37,10 +37,12 @@ export function ColumnsStep({ fileId, onChecked }: ColumnsStepProps) {
   return (
     <Stack>
       <Text size="sm">
-        {file.name}: {formatNumber(file.line_count)} {file.kind === 'part' ? 'parts' : 'watches'} in{' '}
-        {formatNumber(file.headings.length)} columns.{' '}
-        {unused === 0 ? 'All of them are used.' : `${formatNumber(unused)} of them are not used.`} The file is kept
-        until {formatTime(file.kept_until)}.
+        {file.name}:{' '}
+        {file.kind === 'part'
+          ? counted(file.line_count, 'part', 'parts')
+          : counted(file.line_count, 'watch', 'watches')}{' '}
+        in {counted(file.headings.length, 'column', 'columns')}. {unusedText(unused)} The file is kept until{' '}
+        {formatTime(file.kept_until)}.
       </Text>
       <MappingTable file={file} mapping={mapping} onChoose={choose} />
       <ZipInput fileId={fileId} zipName={file.zip_name} />
@@ -63,6 +65,15 @@ export function ColumnsStep({ fileId, onChecked }: ColumnsStepProps) {
 }
 
 type MappingTableProps = { file: ImportFile; mapping: string[]; onChoose: (index: number, name: string) => void };
+
+function counted(count: number, one: string, many: string): string {
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
+}
+
+function unusedText(unused: number): string {
+  if (unused === 0) return 'All of them are used.';
+  return unused === 1 ? 'One of them is not used.' : `${formatNumber(unused)} of them are not used.`;
+}
 
 function MappingTable({ file, mapping, onChoose }: MappingTableProps) {
   const options = [

@@ -1,6 +1,7 @@
 import { Stack, Stepper } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { paths } from '../../paths.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { ColumnsStep } from './columns-step.tsx';
 import { FileStep } from './file-step.tsx';
@@ -30,19 +31,21 @@ export function ImportPage() {
             <Stepper.Step key={label} label={label} allowStepSelect={index < step} />
           ))}
         </Stepper>
-        {step === 0 ? <FileStep kind={state.kind ?? 'listing'} onUploaded={(file) => go({ file })} /> : null}
-        {step === 1 && state.file !== undefined ? (
-          <ColumnsStep key={state.file} fileId={state.file} onChecked={(check) => go({ ...state, check })} />
-        ) : null}
-        {step === 2 && state.check !== undefined && state.file !== undefined ? (
-          <CheckStep
-            fileId={state.file}
-            jobId={state.check}
-            onStarted={(job) => go({ ...state, job })}
-            onBack={() => stepBack(1)}
-          />
-        ) : null}
-        {step === 3 && state.job !== undefined ? <ResultStep jobId={state.job} onAnother={() => go({})} /> : null}
+        <DoubleClickGuard shows={STEPS[step]}>
+          {step === 0 ? <FileStep kind={state.kind ?? 'listing'} onUploaded={(file) => go({ file })} /> : null}
+          {step === 1 && state.file !== undefined ? (
+            <ColumnsStep key={state.file} fileId={state.file} onChecked={(check) => go({ ...state, check })} />
+          ) : null}
+          {step === 2 && state.check !== undefined && state.file !== undefined ? (
+            <CheckStep
+              fileId={state.file}
+              jobId={state.check}
+              onStarted={(job) => go({ ...state, job })}
+              onBack={() => stepBack(1)}
+            />
+          ) : null}
+          {step === 3 && state.job !== undefined ? <ResultStep jobId={state.job} onAnother={() => go({})} /> : null}
+        </DoubleClickGuard>
       </Stack>
     </Page>
   );

@@ -1,14 +1,27 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { STOCK_JOB_COUNTS } from '../../../../src/contract/dashboard/stock/jobs.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { watchJob } from '../../shell/watched-jobs.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { countsText } from '../jobs/job-counts.ts';
 import { JobActions, JobErrors, JobProgress, JobStatus } from '../jobs/job-parts.tsx';
 import { type Job, jobQuery } from '../jobs/jobs-queries.ts';
 import { importQuery } from './import-queries.ts';
+
+/** As the counts of a job, but of what is still to come. */
+const CHECK_COUNTS = {
+  ...STOCK_JOB_COUNTS,
+  created: 'will be created',
+  changed: 'will be changed',
+  unchanged: 'will stay as they are',
+  photos: 'photos will be added',
+  photos_removed: 'photos will be removed',
+  photos_wrong: 'photos can’t be taken',
+};
 
 type CheckStepProps = { fileId: string; jobId: string; onStarted: (jobId: string) => void; onBack: () => void };
 
@@ -32,20 +45,23 @@ export function CheckStep({ fileId, jobId, onStarted, onBack }: CheckStepProps) 
       <Failure job={job} />
       <Text>
         {job.status === 'done' ? 'All lines are checked, nothing is changed yet: ' : 'The check was ended: '}
-        <strong>{countsText(job.counts)}</strong>.
+        <strong>{countsText(job.counts, CHECK_COUNTS)}</strong>.
       </Text>
       <JobErrors job={job} errors={errors} />
       <Group justify="flex-end">
-        <Button variant="default" onClick={onBack}>
-          Back to the columns
-        </Button>
-        <Button
-          loading={start.isPending}
-          disabled={job.status !== 'done' || created + changed === 0}
-          onClick={() => start.mutate({ params: { file_id: fileId }, body: { mapping } })}
-        >
-          {wrong > 0 ? `Import ${formatNumber(valid)} valid lines` : `Import ${formatNumber(valid)} lines`}
-        </Button>
+        <DoubleClickGuard>
+          <Button variant="default" onClick={onBack}>
+            Back to the columns
+          </Button>
+          <Button
+            loading={start.isPending}
+            disabled={job.status !== 'done' || created + changed === 0}
+            onClick={() => start.mutate({ params: { file_id: fileId }, body: { mapping } })}
+          >
+            Import {formatNumber(valid)} {wrong > 0 ? 'valid ' : ''}
+            {valid === 1 ? 'line' : 'lines'}
+          </Button>
+        </DoubleClickGuard>
       </Group>
     </Stack>
   );
@@ -70,9 +86,11 @@ export function ResultStep({ jobId, onAnother }: { jobId: string; onAnother: () 
       <JobErrors job={job} errors={errors} />
       <Group justify="flex-end">
         <JobActions job={job} />
-        <Button variant="default" size="xs" onClick={onAnother}>
-          Import another file
-        </Button>
+        <DoubleClickGuard>
+          <Button variant="default" size="xs" onClick={onAnother}>
+            Import another file
+          </Button>
+        </DoubleClickGuard>
       </Group>
     </Stack>
   );

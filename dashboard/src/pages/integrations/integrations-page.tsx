@@ -104,7 +104,7 @@ function IntegrationTable({ integrations }: { integrations: IntegrationEntry[] }
               <Table.Td>{integration.currency}</Table.Td>
               <Table.Td data-label="Key last used">
                 {integration.last_used_at === null ? (
-                  <Text c="dimmed" component="span">
+                  <Text c="dimmed" component="span" inherit>
                     never
                   </Text>
                 ) : (

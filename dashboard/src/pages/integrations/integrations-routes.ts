@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { queryClient } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
+import { idInAddress } from '../../shell/id-in-address.ts';
 import { shellRoute } from '../../shell/shell-route.ts';
 import { integrationQuery, integrationsQuery } from './integration-queries.ts';
 
@@ -21,7 +22,7 @@ export const integrationsRoutes = [
     getParentRoute: () => shellRoute,
     path: paths.integration('$id'),
     loader: ({ params }) => {
-      const { id } = params as { id: string };
+      const id = idInAddress('integration', params);
       return Promise.all([
         queryClient.ensureQueryData(integrationQuery(id)),
         queryClient.ensureQueryData(integrationsQuery),

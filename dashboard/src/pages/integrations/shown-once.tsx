@@ -1,4 +1,5 @@
 import { Button, CopyButton, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 
 /** A key or a secret that nobody can show again: read only, with a button that copies it. */
 export function ShownOnce({ label, value, note }: { label: string; value: string; note: string }) {
@@ -28,10 +29,19 @@ export function ShownOnce({ label, value, note }: { label: string; value: string
   );
 }
 
-type ShownOnceDialogProps = { title: string; label: string; value: string | null; note: string; onClose: () => void };
+type ShownOnceDialogProps = {
+  title: string;
+  label: string;
+  value: string | null;
+  note: string;
+  /** What the person has done with it when they close the dialog. */
+  stored?: string;
+  onClose: () => void;
+};
 
 /** It closes by its button alone: what is lost here has to be made anew. */
-export function ShownOnceDialog({ title, label, value, note, onClose }: ShownOnceDialogProps) {
+export function ShownOnceDialog(props: ShownOnceDialogProps) {
+  const { title, label, value, note, stored = 'I have stored it', onClose } = props;
   return (
     <Modal
       opened={value !== null}
@@ -45,7 +55,9 @@ export function ShownOnceDialog({ title, label, value, note, onClose }: ShownOnc
       <Stack>
         <ShownOnce label={label} value={value ?? ''} note={note} />
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have stored it</Button>
+          <DoubleClickGuard>
+            <Button onClick={onClose}>{stored}</Button>
+          </DoubleClickGuard>
         </Group>
       </Stack>
     </Modal>

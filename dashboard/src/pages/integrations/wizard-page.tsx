@@ -7,6 +7,7 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { useOwnerOnlyReason } from '../../shell/session/session.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { integrationsQuery } from './integration-queries.ts';
@@ -138,14 +139,16 @@ type NextProps = { onNext: () => void; skip?: () => void; isReady?: boolean; chi
 function Next({ onNext, skip, isReady = true, children }: NextProps) {
   return (
     <Group justify="flex-end">
-      {skip === undefined ? null : (
-        <Button variant="subtle" onClick={skip}>
-          Without webhooks for now
-        </Button>
-      )}
-      <ReasonButton reason={isReady ? null : 'Save a webhook URL first.'} onClick={onNext}>
-        {children}
-      </ReasonButton>
+      <DoubleClickGuard>
+        {skip === undefined ? null : (
+          <Button variant="subtle" onClick={skip}>
+            Without webhooks for now
+          </Button>
+        )}
+        <ReasonButton reason={isReady ? null : 'Save a webhook URL first.'} onClick={onNext}>
+          {children}
+        </ReasonButton>
+      </DoubleClickGuard>
     </Group>
   );
 }
@@ -157,10 +160,12 @@ function TestStep({ integrationId, onFinish }: { integrationId: string; onFinish
       <Text>Send an event to the website and watch it arrive.</Text>
       <TestEventResult integrationId={integrationId} test={test} />
       <Group justify="flex-end">
-        <Button variant="default" onClick={onFinish}>
-          Finish
-        </Button>
-        <TestEventButton test={test} />
+        <DoubleClickGuard>
+          <Button variant="default" onClick={onFinish}>
+            Finish
+          </Button>
+          <TestEventButton test={test} />
+        </DoubleClickGuard>
       </Group>
     </>
   );

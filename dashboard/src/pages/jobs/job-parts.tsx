@@ -4,6 +4,7 @@ import { apiUrl } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { watchJob } from '../../shell/watched-jobs.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import type { Job, JobDetails } from './jobs-queries.ts';
 
@@ -37,18 +38,18 @@ export function JobActions({ job }: { job: Job }) {
   const cancel = useOperation('POST /jobs/{job_id}/cancel', { success: 'Cancelled. What was done before stays.' });
   const undo = useOperation('POST /jobs/{job_id}/undo', { onSuccess: ({ job_id: id }) => watchJob(id) });
   const params = { job_id: job.id };
-  if (job.can_cancel) {
-    return (
-      <Button variant="default" size="xs" loading={cancel.isPending} onClick={() => cancel.mutate({ params })}>
-        Cancel
-      </Button>
-    );
-  }
-  if (!job.can_undo) return null;
   return (
-    <Button variant="default" size="xs" loading={undo.isPending} onClick={() => undo.mutate({ params })}>
-      Undo
-    </Button>
+    <DoubleClickGuard shows={job.can_cancel ? 'cancel' : 'undo'}>
+      {job.can_cancel ? (
+        <Button variant="default" size="xs" loading={cancel.isPending} onClick={() => cancel.mutate({ params })}>
+          Cancel
+        </Button>
+      ) : job.can_undo ? (
+        <Button variant="default" size="xs" loading={undo.isPending} onClick={() => undo.mutate({ params })}>
+          Undo
+        </Button>
+      ) : null}
+    </DoubleClickGuard>
   );
 }
 

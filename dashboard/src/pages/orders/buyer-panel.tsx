@@ -1,6 +1,7 @@
 import { Anchor, Button, Text, Title } from '@mantine/core';
 import { useOperation } from '../../api/queries.ts';
 import { countryName } from '../../format.ts';
+import { mailtoOf } from '../../mailto.ts';
 import { paths } from '../../paths.ts';
 import { PageLink } from '../../ui/page/page-link.tsx';
 import { refreshOrder } from './order-actions.tsx';
@@ -37,7 +38,7 @@ export function BuyerPanel({ data }: { data: OrderPage }) {
                 Reported as {name}
               </Text>
             ) : null}
-            <Contact href={buyer?.email == null ? null : `mailto:${buyer.email}`} text={buyer?.email} />
+            <Contact href={buyer?.email == null ? null : mailtoOf(buyer.email)} text={buyer?.email} />
             <Contact href={buyer?.phone == null ? null : `tel:${buyer.phone}`} text={buyer?.phone} />
             {buyer?.external_id == null ? null : (
               <Text size="xs" c="dimmed">
@@ -87,7 +88,7 @@ function Conflict({ data }: { data: OrderPage }) {
             <Button
               variant="default"
               size="compact-xs"
-              aria-label={`It is ${name ?? email ?? phone ?? 'this customer'}`}
+              aria-label={`This one: ${name ?? email ?? phone ?? 'this customer'}`}
               disabled={assign.isPending}
               onClick={() => choose(id)}
             >

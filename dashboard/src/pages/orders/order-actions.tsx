@@ -9,18 +9,20 @@ import { type Order, orderQuery, timelineQuery } from './order-queries.ts';
 
 type Dialog = 'dismiss' | 'cancel-sale' | null;
 
-/** What is done with an order: the next step is the page's primary button, the others stand beside it or in the menu. */
+/**
+ * What is done with an order. Each button has one place in every status: if the next step came up where the last one was,
+ * a double-click on "Confirm sale" would tell the website that the watch has shipped, too.
+ */
 export function OrderActions({ order }: { order: Order }) {
   const [dialog, setDialog] = useState<Dialog>(null);
   const onSuccess = () => {
     setDialog(null);
-    refreshOrder(order.id);
+    return refreshOrder(order.id);
   };
   const confirm = useOperation('POST /orders/{order_id}/confirm', { success: 'The sale is confirmed.', onSuccess });
   const fulfil = useOperation('POST /orders/{order_id}/fulfil', { success: 'Marked as fulfilled.', onSuccess });
   const params = { order_id: order.id };
   const can = { confirm: orderCan.confirm(order), fulfil: orderCan.fulfil(order) };
-  const isNew = order.status === 'received';
   return (
     <Group gap="xs" wrap="nowrap" className="order-actions">
       <Menu position="bottom-end" width={280}>
@@ -33,22 +35,21 @@ export function OrderActions({ order }: { order: Order }) {
         </Menu.Dropdown>
       </Menu>
       <ReasonButton
-        variant={isNew ? 'default' : 'filled'}
+        variant={order.status === 'received' ? 'filled' : 'default'}
+        reason={can.confirm.reason}
+        loading={confirm.isPending}
+        onClick={() => confirm.mutate({ params })}
+      >
+        Confirm sale
+      </ReasonButton>
+      <ReasonButton
+        variant={order.status === 'matched' ? 'filled' : 'default'}
         reason={can.fulfil.reason}
         loading={fulfil.isPending}
         onClick={() => fulfil.mutate({ params })}
       >
         Fulfil
       </ReasonButton>
-      {isNew ? (
-        <ReasonButton
-          reason={can.confirm.reason}
-          loading={confirm.isPending}
-          onClick={() => confirm.mutate({ params })}
-        >
-          Confirm sale
-        </ReasonButton>
-      ) : null}
       <DismissDialog order={order} isOpen={dialog === 'dismiss'} onClose={() => setDialog(null)} onDone={onSuccess} />
       <CancelSaleDialog
         order={order}
@@ -60,10 +61,10 @@ export function OrderActions({ order }: { order: Order }) {
   );
 }
 
-/** Shows what a change did before the live stream says so. */
-export function refreshOrder(orderId: string): void {
-  void queryClient.invalidateQueries({ queryKey: orderQuery(orderId).queryKey });
+/** Shows what a change did before the live stream says so. It ends when the order is there; the timeline may follow. */
+export async function refreshOrder(orderId: string): Promise<void> {
   void queryClient.invalidateQueries({ queryKey: timelineQuery(orderId).queryKey });
+  await queryClient.invalidateQueries({ queryKey: orderQuery(orderId).queryKey });
 }
 
 function Action({ label, may, onClick }: { label: string; may: Permission; onClick: () => void }) {
@@ -79,7 +80,7 @@ function Action({ label, may, onClick }: { label: string; may: Permission; onCli
   );
 }
 
-type DialogProps = { order: Order; isOpen: boolean; onClose: () => void; onDone: () => void };
+type DialogProps = { order: Order; isOpen: boolean; onClose: () => void; onDone: () => Promise<void> };
 
 function DismissDialog({ order, isOpen, onClose, onDone }: DialogProps) {
   const [reason, setReason] = useState('');
@@ -90,6 +91,7 @@ function DismissDialog({ order, isOpen, onClose, onDone }: DialogProps) {
       isOpen={isOpen}
       title={`Dismiss ${order.channel_order_id}?`}
       verb="Dismiss"
+      keep="Keep the order"
       isDangerous
       isBusy={dismiss.isPending}
       onClose={onClose}
@@ -122,6 +124,7 @@ function CancelSaleDialog({ order, isOpen, onClose, onDone }: DialogProps) {
       isOpen={isOpen}
       title="Cancel the sale?"
       verb="Cancel the sale"
+      keep="Keep the sale"
       isDangerous
       isBusy={cancel.isPending}
       onClose={onClose}

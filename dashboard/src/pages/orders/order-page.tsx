@@ -32,7 +32,7 @@ function OrderView({ data }: { data: OrderData }) {
   const status = { status: order.status, line_count: order.lines.length, matched_count: matched };
   return (
     <Page title={order.channel_order_id} action={<OrderActions order={order} />}>
-      <Group gap="md" mb="md" className="order-head">
+      <Group gap="md" mb="md" className="title-line">
         <OrderStatus order={status} />
         {order.is_test ? <TestBadge /> : null}
         <Text size="sm" c="dimmed">

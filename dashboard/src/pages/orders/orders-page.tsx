@@ -10,6 +10,7 @@ import { DataTable } from '../../table/data-table.tsx';
 import { integrationFilter, periodFilter, TEST_DATA_FILTER, withOptions } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { listQueryOf, matchQueryOf } from '../../table/list-state.ts';
+import { Clipped } from '../../ui/clipped.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
@@ -117,7 +118,7 @@ function columnsOf(channels: Map<string, string>): Column<OrderRow>[] {
       id: 'channel',
       header: 'Channel',
       phone: channels.size > 1 ? 'line' : 'none',
-      cell: (order) => channels.get(order.integration_id) ?? <Nothing />,
+      cell: (order) => <ChannelCell name={channels.get(order.integration_id)} />,
     },
     { id: 'matched', header: 'Matched', align: 'right', phone: 'none', cell: (order) => <MatchedCell order={order} /> },
     { id: 'total', header: 'Total', align: 'right', phone: 'side', cell: (order) => <TotalCell order={order} /> },
@@ -136,12 +137,12 @@ function OrderCell({ order }: { order: OrderRow }) {
       <Thumbnail url={first?.item?.photo_url ?? null} kind={first?.item?.kind ?? null} />
       <div className="item-name">
         <Group gap={6} wrap="nowrap">
-          <Text size="sm" fw={600} truncate>
+          <Text size="sm" fw={600} truncate title={order.channel_order_id}>
             {order.channel_order_id}
           </Text>
           {order.is_test ? <TestBadge /> : null}
         </Group>
-        <Text size="xs" c="dimmed" truncate>
+        <Text size="xs" c="dimmed" truncate title={title}>
           {more > 0 ? `${title} and ${more} more` : title}
         </Text>
       </div>
@@ -149,12 +150,20 @@ function OrderCell({ order }: { order: OrderRow }) {
   );
 }
 
+function ChannelCell({ name }: { name: string | undefined }) {
+  return name === undefined ? <Nothing /> : <Clipped text={name} />;
+}
+
 function BuyerCell({ order }: { order: OrderRow }) {
-  if (order.has_customer_conflict) {
-    const { name, email } = order.buyer;
-    return <Status tone="warn">{`${name ?? email ?? 'Buyer'}, unclear`}</Status>;
-  }
-  return order.buyer.name ?? order.buyer.email ?? <Nothing />;
+  const { name, email } = order.buyer;
+  const buyer = name ?? email;
+  if (!order.has_customer_conflict) return buyer === null ? <Nothing /> : <Clipped isWide text={buyer} />;
+  return (
+    <>
+      {buyer === null ? null : <Clipped isWide text={buyer} />}
+      <Status tone="warn">Buyer unclear</Status>
+    </>
+  );
 }
 
 function MatchedCell({ order }: { order: OrderRow }) {

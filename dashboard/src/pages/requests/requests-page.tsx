@@ -14,6 +14,7 @@ import { DataTable } from '../../table/data-table.tsx';
 import { integrationFilter, timeRangeFilter, withOptions } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { matchQueryOf } from '../../table/list-state.ts';
+import { Clipped } from '../../ui/clipped.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -105,7 +106,11 @@ function columnsOf(names: Map<string, string>): Column<ApiRequest>[] {
       cell: nameOf,
     },
     { id: 'status', header: 'Status', cell: (request) => <RequestStatus request={request} /> },
-    { id: 'integration', header: 'Integration', cell: (request) => names.get(request.integration_id) ?? '' },
+    {
+      id: 'integration',
+      header: 'Integration',
+      cell: (request) => <Clipped text={names.get(request.integration_id) ?? ''} />,
+    },
     { id: 'made', header: 'Made or changed', phone: 'none', cell: (request) => request.object_id ?? '–' },
     {
       id: 'key',

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { queryClient } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
+import { requestIdInAddress } from '../../shell/id-in-address.ts';
 import { shellRoute } from '../../shell/shell-route.ts';
 import { requestChoicesQuery, requestQuery } from './request-queries.ts';
 
@@ -14,7 +15,7 @@ export const requestsRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: `${paths.requests()}/$id`,
-    loader: ({ params }: { params: { id: string } }) => queryClient.ensureQueryData(requestQuery(params.id)),
+    loader: ({ params }) => queryClient.ensureQueryData(requestQuery(requestIdInAddress(params))),
     component: lazyRouteComponent(() => import('./request-page.tsx'), 'RequestPage'),
   }),
 ];

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { useSession } from '../../shell/session/session.ts';
+import { showOwnRow } from '../../table/rows/own-rows.ts';
 import { type StockChoice, StockPicker } from '../../ui/stock-picker.tsx';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
 import { MoneyInput } from '../item/money-input.tsx';
@@ -36,8 +37,8 @@ function SaleForm({ item, onBack, onClose }: SaleFormProps) {
   const record = useOperation('POST /sales', {
     success: 'The sale is recorded.',
     isNamed: true,
-    async onSuccess() {
-      // The person looks for it in the list.
+    async onSuccess({ id }) {
+      showOwnRow(id);
       await readAnew('sale');
       onClose();
     },

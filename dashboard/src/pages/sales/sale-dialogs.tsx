@@ -21,6 +21,7 @@ export function VoidSaleDialog({ sale, onClose }: DialogProps) {
       isOpen
       title={`Void the sale of ${sale.title}?`}
       verb="Void the sale"
+      keep="Keep the sale"
       isDangerous
       isBusy={voiding.isPending}
       onClose={onClose}
@@ -51,31 +52,38 @@ export function ChangeSaleDialog({ sale, onClose }: DialogProps) {
   const body = { amount, ...(isCounter ? { customer_id: customerId } : {}) };
   return (
     <Modal opened onClose={onClose} title={`Correct the sale of ${sale.title}`}>
-      <Stack>
-        <MoneyInput
-          label="Amount"
-          currency={sale.price?.currency ?? organization.currency}
-          amount={amount}
-          placeholder="Not said"
-          error={undefined}
-          onChange={setAmount}
-        />
-        {isCounter ? (
-          <CustomerPicker name={sale.buyer?.name ?? null} customerId={customerId} onChange={setCustomerId} />
-        ) : (
-          <Text size="sm" c="dimmed">
-            The buyer is the one of the order.
-          </Text>
-        )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button loading={change.isPending} onClick={() => change.mutate({ params: { sale_id: sale.id }, body })}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ params: { sale_id: sale.id }, body });
+        }}
+      >
+        <Stack>
+          <MoneyInput
+            label="Amount"
+            currency={sale.price?.currency ?? organization.currency}
+            amount={amount}
+            placeholder="Not said"
+            error={undefined}
+            onChange={setAmount}
+          />
+          {isCounter ? (
+            <CustomerPicker name={sale.buyer?.name ?? null} customerId={customerId} onChange={setCustomerId} />
+          ) : (
+            <Text size="sm" c="dimmed">
+              The buyer is the one of the order.
+            </Text>
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
     </Modal>
   );
 }

@@ -11,6 +11,7 @@ import { DataTable } from '../../table/data-table.tsx';
 import { periodFilter, TEST_DATA_FILTER } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { listQueryOf, matchQueryOf } from '../../table/list-state.ts';
+import { Clipped } from '../../ui/clipped.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -164,7 +165,7 @@ function ItemCell({ sale }: { sale: SaleRow }) {
       <Thumbnail url={sale.photo_url} kind={sale.item_id?.startsWith('prt_') ? 'part' : 'listing'} />
       <div className="item-name">
         <Group gap={6} wrap="nowrap">
-          <Text size="sm" fw={600} truncate>
+          <Text size="sm" fw={600} truncate title={sale.title}>
             {sale.title}
           </Text>
           {sale.is_test ? <TestBadge /> : null}
@@ -184,7 +185,7 @@ function SaleStatus({ sale }: { sale: SaleRow }) {
 function BuyerCell({ sale }: { sale: SaleRow }) {
   if (sale.buyer === null) return <Nothing />;
   const { name, customer_id: id } = sale.buyer;
-  const text = name ?? 'No name';
+  const text = <Clipped isWide text={name ?? 'No name'} />;
   return id === null ? (
     text
   ) : (
@@ -196,18 +197,15 @@ function BuyerCell({ sale }: { sale: SaleRow }) {
 
 function ChannelCell({ sale }: { sale: SaleRow }) {
   const name = sale.channel_name ?? 'A deleted integration';
-  if (sale.order === null) return name;
+  if (sale.order === null) return <Clipped text={name} />;
   const number = sale.order.channel_order_id;
   return (
     <>
-      {name}
+      <Clipped text={name} />
       {number === null ? null : (
-        <>
-          ,{' '}
-          <Anchor component={Link} to={paths.order(sale.order.id)} inherit>
-            {number}
-          </Anchor>
-        </>
+        <Anchor component={Link} to={paths.order(sale.order.id)} inherit>
+          <Clipped text={number} />
+        </Anchor>
       )}
     </>
   );

@@ -5,6 +5,7 @@ import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../../../src/contra
 import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { sessionQuery, useSession } from '../../shell/session/session.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MailChoice } from './mail-choice.tsx';
@@ -146,30 +147,32 @@ function Sessions() {
           </Button>
         )}
       </Group>
-      <ul className="plain-list">
-        {data.map((session) => (
-          <li key={session.id}>
-            <div>
-              <Text size="sm">{browserOf(session.user_agent)}</Text>
-              <Text size="xs" c="dimmed">
-                {session.ip_address ?? 'unknown address'} · seen <Time at={session.last_seen_at} />
-              </Text>
-            </div>
-            {session.is_current ? (
-              <Status tone="good">This one</Status>
-            ) : (
-              <Button
-                variant="subtle"
-                size="xs"
-                color="ruby"
-                onClick={() => revoke.mutate({ params: { session_id: session.id } })}
-              >
-                End
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <DoubleClickGuard shows={data.map(({ id }) => id).join()}>
+        <ul className="plain-list">
+          {data.map((session) => (
+            <li key={session.id}>
+              <div>
+                <Text size="sm">{browserOf(session.user_agent)}</Text>
+                <Text size="xs" c="dimmed">
+                  {session.ip_address ?? 'unknown address'} · seen <Time at={session.last_seen_at} />
+                </Text>
+              </div>
+              {session.is_current ? (
+                <Status tone="good">This one</Status>
+              ) : (
+                <Button
+                  variant="subtle"
+                  size="xs"
+                  color="ruby"
+                  onClick={() => revoke.mutate({ params: { session_id: session.id } })}
+                >
+                  End
+                </Button>
+              )}
+            </li>
+          ))}
+        </ul>
+      </DoubleClickGuard>
     </section>
   );
 }

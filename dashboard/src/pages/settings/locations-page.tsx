@@ -7,6 +7,7 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { locationsQuery } from './settings-queries.ts';
@@ -53,67 +54,70 @@ export function LocationsPage() {
         </EmptyState>
       ) : null}
       <Stack gap="xl" maw={720}>
-        {units.map((unit) => (
-          <section key={unit.id} aria-label={unit.name}>
-            <Group justify="space-between" mb="xs" gap="xs">
-              <Title order={2} size="h4">
-                {unit.name}
-              </Title>
-              <Group gap={4}>
-                <Button size="xs" variant="default" onClick={() => nameLocation(unit)}>
-                  Add a location
-                </Button>
-                <RenameButton
-                  name={unit.name}
-                  onClick={() => {
-                    const params = { business_unit_id: unit.id };
-                    const save = (name: string) => renameUnit.mutate({ params, body: { name } });
-                    setNaming({ title: `Rename ${unit.name}`, name: unit.name, save });
-                  }}
-                />
-                <DeleteButton
-                  name={unit.name}
-                  reason={unit.locations.length === 0 ? null : 'Delete its locations first.'}
-                  onClick={() => deleteUnit.mutate({ params: { business_unit_id: unit.id } })}
-                />
+        <DoubleClickGuard shows={shownIn(units)}>
+          {units.map((unit) => (
+            <section key={unit.id} aria-label={unit.name}>
+              <Group justify="space-between" mb="xs" gap="xs">
+                <Title order={2} size="h4">
+                  {unit.name}
+                </Title>
+                <Group gap={4}>
+                  <Button size="xs" variant="default" onClick={() => nameLocation(unit)}>
+                    Add a location
+                  </Button>
+                  <RenameButton
+                    name={unit.name}
+                    onClick={() => {
+                      const params = { business_unit_id: unit.id };
+                      const save = (name: string) => renameUnit.mutate({ params, body: { name } });
+                      setNaming({ title: `Rename ${unit.name}`, name: unit.name, save });
+                    }}
+                  />
+                  <DeleteButton
+                    name={unit.name}
+                    reason={unit.locations.length === 0 ? null : 'Delete its locations first.'}
+                    onClick={() => deleteUnit.mutate({ params: { business_unit_id: unit.id } })}
+                  />
+                </Group>
               </Group>
-            </Group>
-            <ul className="plain-list">
-              {unit.locations.map((location) => (
-                <li key={location.id}>
-                  <div>
-                    <Text size="sm">{location.name}</Text>
-                    <ItemCount location={location} />
-                  </div>
-                  <Group gap={4} wrap="nowrap">
-                    <RenameButton
-                      name={location.name}
-                      onClick={() => {
-                        const params = { location_id: location.id };
-                        const save = (name: string) => renameLocation.mutate({ params, body: { name } });
-                        setNaming({ title: `Rename ${location.name}`, name: location.name, save });
-                      }}
-                    />
-                    <DeleteButton name={location.name} reason={null} onClick={() => setLeaving(location)} />
-                  </Group>
-                </li>
-              ))}
-              {unit.locations.length === 0 ? (
-                <li>
-                  <Text size="sm" c="dimmed">
-                    No locations yet.
-                  </Text>
-                </li>
-              ) : null}
-            </ul>
-          </section>
-        ))}
+              <ul className="plain-list">
+                {unit.locations.map((location) => (
+                  <li key={location.id}>
+                    <div>
+                      <Text size="sm">{location.name}</Text>
+                      <ItemCount location={location} />
+                    </div>
+                    <Group gap={4} wrap="nowrap">
+                      <RenameButton
+                        name={location.name}
+                        onClick={() => {
+                          const params = { location_id: location.id };
+                          const save = (name: string) => renameLocation.mutate({ params, body: { name } });
+                          setNaming({ title: `Rename ${location.name}`, name: location.name, save });
+                        }}
+                      />
+                      <DeleteButton name={location.name} reason={null} onClick={() => setLeaving(location)} />
+                    </Group>
+                  </li>
+                ))}
+                {unit.locations.length === 0 ? (
+                  <li>
+                    <Text size="sm" c="dimmed">
+                      No locations yet.
+                    </Text>
+                  </li>
+                ) : null}
+              </ul>
+            </section>
+          ))}
+        </DoubleClickGuard>
       </Stack>
       <NameDialog naming={naming} isSaving={isSaving} onClose={() => setNaming(null)} />
       <Confirm
         isOpen={leaving !== null}
         title={`Delete ${leaving?.name ?? ''}?`}
         verb="Delete"
+        keep="Keep the location"
         isDangerous
         isBusy={deleteLocation.isPending}
         onClose={() => setLeaving(null)}
@@ -128,6 +132,10 @@ export function LocationsPage() {
       </Confirm>
     </SettingsPage>
   );
+}
+
+function shownIn(units: Unit[]): string {
+  return units.map(({ id, locations }) => [id, ...locations.map((location) => location.id)].join()).join();
 }
 
 /** Watches and parts are two lists; the count leads to the first of them. */

@@ -1,4 +1,4 @@
-import { Button, CopyButton, Group, Modal, Select, Stack, Table, Text, TextInput, Title, Tooltip } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, Table, Text, TextInput, Title, Tooltip } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,8 +6,10 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatTime } from '../../format.ts';
 import { useOwnerOnlyReason, useSession } from '../../shell/session/session.ts';
+import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ShownOnceDialog } from '../integrations/shown-once.tsx';
 import { teamQuery } from './settings-queries.ts';
 import { SettingsPage } from './settings-tabs.tsx';
 
@@ -126,6 +128,7 @@ function Members({ members, reason, onLink }: MembersProps) {
         isOpen={leaving !== null}
         title={`Remove ${leaving?.name ?? ''}?`}
         verb="Remove"
+        keep="Keep in the team"
         isDangerous
         isBusy={remove.isPending}
         onClose={() => setLeaving(null)}
@@ -147,27 +150,29 @@ function Invitations({ invitations, reason }: { invitations: Team['invitations']
       <Title order={2} size="h4" id="invitations" mb="sm">
         Open invitations
       </Title>
-      <ul className="plain-list">
-        {invitations.map((invitation) => (
-          <li key={invitation.id}>
-            <div>
-              <Text size="sm">{invitation.email}</Text>
-              <Text size="xs" c="dimmed">
-                {invitation.role}, until {formatTime(invitation.expires_at)}
-              </Text>
-            </div>
-            <Button
-              size="xs"
-              variant="subtle"
-              color="ruby"
-              disabled={reason !== null}
-              onClick={() => withdraw.mutate({ params: { invitation_id: invitation.id } })}
-            >
-              Withdraw
-            </Button>
-          </li>
-        ))}
-      </ul>
+      <DoubleClickGuard shows={invitations.map(({ id }) => id).join()}>
+        <ul className="plain-list">
+          {invitations.map((invitation) => (
+            <li key={invitation.id}>
+              <div>
+                <Text size="sm">{invitation.email}</Text>
+                <Text size="xs" c="dimmed">
+                  {invitation.role}, until {formatTime(invitation.expires_at)}
+                </Text>
+              </div>
+              <Button
+                size="xs"
+                variant="subtle"
+                color="ruby"
+                disabled={reason !== null}
+                onClick={() => withdraw.mutate({ params: { invitation_id: invitation.id } })}
+              >
+                Withdraw
+              </Button>
+            </li>
+          ))}
+        </ul>
+      </DoubleClickGuard>
     </section>
   );
 }
@@ -208,18 +213,17 @@ function InviteDialog({ isOpen, onClose, onLink }: InviteProps) {
 
 function LinkDialog({ link, onClose }: { link: Link | null; onClose: () => void }) {
   return (
-    <Modal opened={link !== null} onClose={onClose} title="One-time link">
-      {link === null ? null : (
-        <Stack>
-          <Text size="sm">
-            Send it to the person yourself. It works once, until {formatTime(link.expires_at)}, and is shown this once.
-          </Text>
-          <TextInput label="Link" value={link.url} readOnly onFocus={(event) => event.currentTarget.select()} />
-          <CopyButton value={link.url}>
-            {({ copied, copy }) => <Button onClick={copy}>{copied ? 'Copied' : 'Copy'}</Button>}
-          </CopyButton>
-        </Stack>
-      )}
-    </Modal>
+    <ShownOnceDialog
+      title="One-time link"
+      label="Link"
+      value={link?.url ?? null}
+      note={link === null ? '' : noteOf(link)}
+      stored="I have copied it"
+      onClose={onClose}
+    />
   );
+}
+
+function noteOf({ expires_at: expiresAt }: Link): string {
+  return `Send it to the person yourself. It works once, until ${formatTime(expiresAt)}, and is shown this once.`;
 }

@@ -5,6 +5,8 @@ import { useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, type Output } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
+import { paths } from '../../paths.ts';
+import { TextLink } from '../../ui/text-link.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { SignInFrame, useEnter } from './sign-in-frame.tsx';
 
@@ -45,12 +47,24 @@ function LinkPage({ title, kind, children }: LinkPageProps) {
     retry: false,
   });
   const content = () => {
-    if (error !== null) return <Text role="alert">{error.message}</Text>;
+    if (error !== null) return <UselessLink why={error.message} />;
     if (data === undefined) return <Skeleton height={160} aria-label="Loading" />;
-    if (data.kind !== kind) return <Text role="alert">This link is for something else.</Text>;
+    if (data.kind !== kind) return <UselessLink why="This link is for something else." />;
     return children(data, token);
   };
   return <SignInFrame title={title}>{content()}</SignInFrame>;
+}
+
+/** Whoever opens a link a second time has mostly used it and only wants in. */
+function UselessLink({ why }: { why: string }) {
+  return (
+    <Stack gap="sm">
+      <Text role="alert">{why}</Text>
+      <Text size="sm">
+        If you have used it already, <TextLink to={paths.signIn()}>sign in</TextLink>.
+      </Text>
+    </Stack>
+  );
 }
 
 function AcceptForm({ link, token }: { link: FoundLink; token: string }) {

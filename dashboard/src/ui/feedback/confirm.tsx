@@ -1,11 +1,15 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { DoubleClickGuard } from '../double-click-guard.tsx';
+import { useReturnFocus } from '../return-focus.ts';
 
 type ConfirmProps = {
   isOpen: boolean;
   title: string;
   /** The verb on the button, such as "Remove". */
   verb: string;
+  /** The way out, which says what stays as it is: "Keep the sale". "Cancel" would say too little, or the opposite. */
+  keep?: string;
   isDangerous?: boolean;
   isBusy?: boolean;
   /** Something has to be filled in first. */
@@ -17,19 +21,27 @@ type ConfirmProps = {
 
 /** Asks before something that can't be undone. */
 export function Confirm(props: ConfirmProps) {
-  const { isOpen, title, verb, isDangerous, isBusy, isDisabled = false, onConfirm, onClose, children } = props;
+  const { isOpen, title, verb, keep = 'Cancel', isDangerous, isBusy, onConfirm, onClose, children } = props;
+  useReturnFocus(isOpen);
   return (
     <Modal opened={isOpen} onClose={onClose} title={title}>
       <Text size="sm" component="div">
         {children}
       </Text>
       <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button color={isDangerous ? 'ruby' : undefined} loading={isBusy} disabled={isDisabled} onClick={onConfirm}>
-          {verb}
-        </Button>
+        <DoubleClickGuard>
+          <Button variant="default" onClick={onClose}>
+            {keep}
+          </Button>
+          <Button
+            color={isDangerous ? 'ruby' : undefined}
+            loading={isBusy}
+            disabled={props.isDisabled}
+            onClick={onConfirm}
+          >
+            {verb}
+          </Button>
+        </DoubleClickGuard>
       </Group>
     </Modal>
   );

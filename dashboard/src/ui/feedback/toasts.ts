@@ -3,8 +3,9 @@ import type { ApiFailure } from '../../api/client.ts';
 
 const ERROR_SHOWN_MS = 10_000;
 
-export function toastSuccess(message: string): void {
-  notifications.show({ message, color: 'jade' });
+/** `title` says what the message is about, if that is not plain. */
+export function toastSuccess(message: string, title?: string): void {
+  notifications.show({ title, message, color: 'jade' });
 }
 
 /** With the request's id, which support finds in the log. */

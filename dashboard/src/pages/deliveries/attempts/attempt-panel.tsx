@@ -9,16 +9,18 @@ import type { Attempt } from '../delivery-queries.ts';
 import { curlOf } from './curl.ts';
 import { plainError, shownError } from './plain-error.ts';
 
-type AttemptPanelProps = { attempt: Attempt; body: string; isOpen: boolean };
+type AttemptPanelProps = { attempt: Attempt; body: string; isReplay: boolean; isOpen: boolean };
 
 /** One attempt: what was sent where, how long it took, and what came back. */
-export function AttemptPanel({ attempt, body, isOpen }: AttemptPanelProps) {
+export function AttemptPanel({ attempt, body, isReplay, isOpen }: AttemptPanelProps) {
   return (
     <details className="panel attempt" open={isOpen}>
       <summary>
         <Group gap="sm" component="span">
           <Status tone={attempt.is_success ? 'good' : 'bad'}>{resultOf(attempt)}</Status>
-          {attempt.attempt === null ? null : <span>Attempt {attempt.attempt}</span>}
+          {attempt.attempt === null ? null : (
+            <span>{`${isReplay ? 'Replay, attempt' : 'Attempt'} ${attempt.attempt}`}</span>
+          )}
           <Text component="span" size="sm" c="dimmed">
             <Time at={attempt.ended_at} />
             {attempt.duration_ms === null ? '' : `, took ${formatDuration(attempt.duration_ms)}`}
@@ -30,6 +32,18 @@ export function AttemptPanel({ attempt, body, isOpen }: AttemptPanelProps) {
       <CurlButton attempt={attempt} body={body} />
     </details>
   );
+}
+
+/** A replay counts its attempts from 1 again: which of these, newest first, are of one. */
+export function replaysIn(attempts: readonly Attempt[]): boolean[] {
+  let isReplay = false;
+  let before = 0;
+  const oldestFirst = attempts.toReversed().map(({ attempt }) => {
+    isReplay ||= attempt !== null && attempt <= before;
+    before = attempt ?? before;
+    return isReplay;
+  });
+  return oldestFirst.toReversed();
 }
 
 function resultOf({ response_code: code, error, is_success: isSuccess }: Attempt): string {

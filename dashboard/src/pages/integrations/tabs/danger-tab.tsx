@@ -52,6 +52,7 @@ function RegenerateKey({ integration: { id, key_hint: hint } }: { integration: I
         isOpen={isAsking}
         title="Regenerate key"
         verb="Regenerate"
+        keep="Keep the old key"
         isDangerous
         isBusy={regenerate.isPending}
         onConfirm={() => regenerate.mutate({ params: { integration_id: id } })}
@@ -98,7 +99,7 @@ function DeleteIntegration({ integration: { id, name } }: { integration: Integra
             <TextInput label={`Type ${name} to confirm`} autoComplete="off" {...form.getInputProps('name')} />
             <Group justify="flex-end">
               <Button variant="default" onClick={() => setAsking(false)}>
-                Cancel
+                Keep the integration
               </Button>
               <Button type="submit" color="ruby" disabled={form.values.name.trim() !== name} loading={remove.isPending}>
                 Delete for ever

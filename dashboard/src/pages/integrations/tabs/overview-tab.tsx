@@ -159,6 +159,7 @@ function TestMode({ integration }: { integration: Integration }) {
         isOpen={isAsking}
         title={isTestMode ? 'Go live' : 'Back to test mode'}
         verb={isTestMode ? 'Go live' : 'Switch to test mode'}
+        keep={isTestMode ? 'Stay in test mode' : 'Stay live'}
         isBusy={change.isPending}
         onConfirm={confirm}
         onClose={() => setAsking(false)}

@@ -116,6 +116,7 @@ function Secrets({ integration: { id, secrets }, reason, onSecret }: SecretsProp
         isOpen={isAsking}
         title="Rotate secret"
         verb="Rotate"
+        keep="Keep the old secret"
         isBusy={rotate.isPending}
         onConfirm={() => rotate.mutate({ params: { integration_id: id }, body: { grace_hours: Number(grace) } })}
         onClose={() => setAsking(false)}

@@ -16,8 +16,8 @@ export function MatchDialog({ order, lineId, onClose }: MatchDialogProps) {
   const match = useOperation('POST /orders/{order_id}/match', {
     success: order.is_test ? 'Matched.' : 'Matched. The units are held for this order.',
     onSuccess: () => {
-      refreshOrder(order.id);
       onClose();
+      return refreshOrder(order.id);
     },
   });
   const choose = (item: StockChoice) => {
