@@ -138,6 +138,8 @@ describe('the pages of orders and sales', () => {
     const before = ofType(otherReceiver, 'listing.in_stock').length;
     await button(page, 'More').click();
     await page.getByRole('menuitem', { name: 'Cancel the sale' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep the sale' }).waitFor();
+    assert.equal(await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).count(), 0);
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the sale' }).click();
     await page.getByText('Needs matching').waitFor();
     await page.getByText('W-226 can be sold now.').waitFor();
