@@ -27,7 +27,7 @@ describe('where and as whom the service runs', () => {
     const dataDir = await temporaryFolder(`my "watch" data, it's 100% fine`);
     await giveToOrdinaryUser(dataDir);
     const env = { DATA_DIR: dataDir };
-    const fromBefore = await startService({ env, command: [...COMMAND, 'organization', 'list', '--json'] });
+    const fromBefore = await startService({ env, command: [...COMMAND, 'migrate'] });
     assert.equal(await fromBefore.exit(), 0, fromBefore.err());
 
     const service = await startService({ env, ...asOrdinaryUser });

@@ -82,9 +82,11 @@ export function ChannelsPanel({ itemId, channels, isDraft, onChanged }: Channels
               Last event: <TextLink to={paths.event(channel.last_event.id)}>{channel.last_event.type}</TextLink>{' '}
               <Time at={channel.last_event.created_at} />{' '}
               <LastEventOutcome event={channel.last_event} stopReasons={channel.stop_reasons} />{' '}
-              <TextLink to={paths.events()} search={{ object_id: itemId, integration_id: channel.integration_id }}>
-                All events
-              </TextLink>
+              <span className="item-channel-all">
+                <TextLink to={paths.events()} search={{ object_id: itemId, integration_id: channel.integration_id }}>
+                  All events
+                </TextLink>
+              </span>
             </Text>
           )}
           <details>
