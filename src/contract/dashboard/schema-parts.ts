@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { EXPECTED_ANNOTATION } from '../openapi/openapi-schemas.ts';
 
 /** Schemas that many shapes are built from. */
 
@@ -24,6 +25,7 @@ export const Attempt = Type.Optional(
     minLength: 1,
     maxLength: 64,
     pattern: '^[0-9A-Za-z-]+$',
+    [EXPECTED_ANNOTATION]: 'letters, digits and hyphens',
     description: 'A name for this attempt. Sent again with it, the operation is done once, and answers as before.',
   }),
 );

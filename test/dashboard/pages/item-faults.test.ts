@@ -101,7 +101,7 @@ describe('what is typed on the page of an item', () => {
     await title(page).fill('Saved over a bad line');
     await context.setOffline(true);
     await save(page);
-    await toast(page, 'The service can’t be reached. Nothing was lost').waitFor();
+    await toast(page, 'The service can’t be reached. What you entered is still here').waitFor();
     await context.setOffline(false);
     // The service stores it, and only the answer is lost.
     await page.route(`**/api/dashboard/items/${id}`, async (route) => {
@@ -111,7 +111,7 @@ describe('what is typed on the page of an item', () => {
       await page.unroute(`**/api/dashboard/items/${id}`);
     });
     await save(page);
-    await toast(page, 'The service can’t be reached. Nothing was lost').last().waitFor();
+    await toast(page, 'The service can’t be reached. What you entered is still here').last().waitFor();
     await save(page);
     await toast(page, 'Saved.').waitFor();
     const { revision, title: saved } = await readItem(site.world.db, dealer.organizationId, id);
@@ -138,7 +138,7 @@ it('a page that is open while the service restarts says so, loses nothing, and g
   const banner = page.getByText('The service can’t be reached. What you have typed is safe');
   await banner.waitFor();
   await save.click();
-  await page.getByRole('alert').filter({ hasText: 'Nothing was lost' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'What you entered is still here' }).waitFor();
   assert.equal(await title.inputValue(), 'Typed before the restart');
 
   // The same database, which the first world drops in the end.
