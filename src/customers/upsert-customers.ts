@@ -13,7 +13,10 @@ import {
 
 export type Upserted =
   | { result: 'created' | 'updated'; customer: CustomerRecord; externalId: string | null }
-  | { result: 'conflict'; reason: string };
+  | ({ result: 'conflict' } & ContactConflict);
+
+/** Which contact of a draft belongs to somebody else. */
+type ContactConflict = { reason: string; field: 'email' | 'phone' };
 
 /**
  * The customers that several drafts may concern, read together. The drafts are applied in memory one after the other,
@@ -53,7 +56,7 @@ export async function openCustomerUpserts(
   const externalIdOf = new Map([...storedLinks].map(([externalId, customerId]) => [customerId, externalId]));
   const upsertedIds = new Set<string>();
 
-  function find(draft: CustomerDraft): { found: Entry | undefined; conflict: string | null } {
+  function find(draft: CustomerDraft): { found: Entry | undefined; conflict: ContactConflict | null } {
     const linked = draft.externalId == null ? undefined : byId.get(links.get(draft.externalId) ?? '');
     const withEmail = draft.email == null ? undefined : byEmail.get(emailKey(draft.email));
     const withPhone = draft.phone == null ? undefined : byPhone.get(draft.phone);
@@ -62,7 +65,7 @@ export async function openCustomerUpserts(
 
   function upsert(draft: CustomerDraft): Upserted {
     const { found, conflict } = find(draft);
-    if (conflict !== null) return { result: 'conflict', reason: conflict };
+    if (conflict !== null) return { result: 'conflict', ...conflict };
 
     const entry = found ?? newEntry();
     upsertedIds.add(entry.id);
@@ -78,16 +81,25 @@ export async function openCustomerUpserts(
     };
   }
 
-  function conflictOf(draft: CustomerDraft, linked?: Entry, withEmail?: Entry, withPhone?: Entry): string | null {
+  function conflictOf(
+    draft: CustomerDraft,
+    linked?: Entry,
+    withEmail?: Entry,
+    withPhone?: Entry,
+  ): ContactConflict | null {
     if (withEmail !== undefined && withPhone !== undefined && withEmail !== withPhone) {
-      return 'The email and the phone belong to two different customers.';
+      // The one that does not fit what is found first.
+      const field = linked !== undefined && linked !== withEmail ? 'email' : 'phone';
+      return { field, reason: 'The email and the phone belong to two different customers.' };
     }
     const contact = withEmail ?? withPhone;
     if (contact === undefined) return null;
-    const what = withEmail === undefined ? 'phone' : 'email';
-    if (linked !== undefined) return contact === linked ? null : `The ${what} belongs to another customer.`;
+    const field = withEmail === undefined ? 'phone' : 'email';
+    if (linked !== undefined) {
+      return contact === linked ? null : { field, reason: `The ${field} belongs to another customer.` };
+    }
     if (draft.externalId != null && externalIdOf.has(contact.id)) {
-      return `The ${what} belongs to a customer with another external_id.`;
+      return { field, reason: `The ${field} belongs to a customer with another external_id.` };
     }
     return null;
   }

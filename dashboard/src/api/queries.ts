@@ -103,7 +103,9 @@ export function useOperation<R extends Route>(route: R, options: OperationOption
   });
   const mutateOnce: typeof mutate = (...call) => {
     const text = textOf(call[0]);
-    if (running.current.has(text)) return;
+    // Two files look the same as JSON, and are not.
+    const isFile = call[0] !== undefined && 'body' in call[0] && call[0].body instanceof Blob;
+    if (running.current.has(text) && !isFile) return;
     running.current.add(text);
     mutate(...call);
   };

@@ -3,14 +3,9 @@ import { eventLoopSlices, mapSteps, type Steps } from '../../../concurrency/time
 import { ApiError } from '../../../contract/errors.ts';
 import type { OPERATIONS } from '../../../contract/operations.ts';
 import type { BulkResult, Customer, CustomerInput } from '../../../contract/resources/customer.ts';
-import { type CustomerDraft, draftCustomer } from '../../../customers/customer-draft.ts';
+import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
-import {
-  type CustomerUpserts,
-  lockCustomers,
-  openCustomerUpserts,
-  type Upserted,
-} from '../../../customers/upsert-customers.ts';
+import { lockCustomers, openCustomerUpserts, type Upserted } from '../../../customers/upsert-customers.ts';
 import { shareOf } from '../../../dealers/integrations/admission.ts';
 import { lockAttachment } from '../../../dealers/integrations/attach-integration.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
@@ -38,7 +33,7 @@ const customerUpsert: WriteKind<CustomerInput> = {
     const results = drafts.map((draft) => {
       if (isRefusal(draft)) return draft;
       const outcome = upserts.upsert(draft);
-      if (outcome.result === 'conflict') return contactConflict(outcome, conflictingContact(upserts, draft));
+      if (outcome.result === 'conflict') return contactConflict(outcome);
       return {
         status: outcome.result === 'created' ? 201 : 200,
         body: JSON.stringify(presentCustomer(outcome.customer, outcome.externalId, scope.isTest)),
@@ -72,7 +67,7 @@ const bulkUpsert: WriteKind<CustomerInput[]> = {
       mapSteps(drafts, (draft, index) => {
         const outcome = upserts.upsert(draft);
         if (outcome.result === 'conflict') {
-          throw contactConflict(outcome, `customers[${index}].${conflictingContact(upserts, draft)}`);
+          throw contactConflict(outcome, `customers[${index}].`);
         }
         return outcome;
       }),
@@ -91,15 +86,8 @@ export const upsertCustomers: Handler<typeof OPERATIONS.upsertCustomers> = (call
 
 type Accepted = Exclude<Upserted, { result: 'conflict' }>;
 
-function contactConflict({ reason }: Extract<Upserted, { result: 'conflict' }>, param: string): ApiError {
-  return new ApiError('customer_contact_conflict', { message: reason, param });
-}
-
-/** The phone, if the email is nobody's or names the same customer as the external id. */
-function conflictingContact(upserts: CustomerUpserts, draft: CustomerDraft): 'email' | 'phone' {
-  const ownerOfEmail = upserts.identify({ ...draft, externalId: undefined, phone: undefined });
-  if (ownerOfEmail === null) return 'phone';
-  return upserts.identify({ ...draft, phone: undefined }) === ownerOfEmail ? 'phone' : 'email';
+function contactConflict({ reason, field }: Extract<Upserted, { result: 'conflict' }>, path = ''): ApiError {
+  return new ApiError('customer_contact_conflict', { message: reason, param: `${path}${field}` });
 }
 
 function presentCustomer(customer: CustomerRecord, externalId: string | null, isTest: boolean): Customer {
