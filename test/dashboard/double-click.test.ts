@@ -22,8 +22,6 @@ import type { Dealer } from '../harness/world.ts';
 type Pause = number | 'answered';
 const PAUSES: readonly Pause[] = [60, 400, 'answered'];
 const WIDTHS = [DESKTOP_WIDTH, PHONE_WIDTH];
-/** By then whatever a second click began has been answered. */
-const AFTERMATH_MS = 1_000;
 
 describe('a double-click', () => {
   let site: DashboardSite;
@@ -81,12 +79,12 @@ describe('a double-click', () => {
 
   for (const width of WIDTHS) {
     it(`on "Confirm sale" confirms and does not fulfil, at ${width} px`, async (t) => {
-      const { page, context, complaints } = await site.openAs(owner, '/', { width });
+      const { page, context, answered, complaints } = await site.openAs(owner, '/', { width });
       t.after(() => context.close());
       for (const pause of PAUSES) {
         const orderId = await openOrder(page);
         await doubleClick(page, button(page, 'Confirm sale'), pause, matched(page));
-        await sleep(AFTERMATH_MS);
+        await answered();
         assert.equal(await statusOf(orderId), 'matched', `clicks: ${pause}`);
       }
       assert.deepEqual(complaints, []);
@@ -94,7 +92,7 @@ describe('a double-click', () => {
   }
 
   it('of Enter on "Confirm sale" confirms and does not fulfil', async (t) => {
-    const { page, context } = await site.openAs(owner, '/');
+    const { page, context, answered } = await site.openAs(owner, '/');
     t.after(() => context.close());
     for (const pause of PAUSES) {
       const orderId = await openOrder(page);
@@ -102,7 +100,7 @@ describe('a double-click', () => {
       await page.keyboard.press('Enter');
       await pass(pause, matched(page));
       await page.keyboard.press('Enter');
-      await sleep(AFTERMATH_MS);
+      await answered();
       assert.equal(await statusOf(orderId), 'matched', `keys: ${pause}`);
     }
   });
@@ -130,17 +128,17 @@ describe('a double-click', () => {
   for (const width of WIDTHS) {
     it(`on "Create" stays at the step that shows the API key, at ${width} px`, async (t) => {
       for (const pause of PAUSES) {
-        const { page, context, complaints } = await site.openAs(owner, '/integrations/new', { width });
+        const { page, context, answered, complaints } = await site.openAs(owner, '/integrations/new', { width });
         t.after(() => context.close());
         await page.getByLabel('Name').fill('A website');
         const key = page.getByLabel('API key', { exact: true });
         await doubleClick(page, button(page, 'Create'), pause, key);
         await key.waitFor();
-        await sleep(AFTERMATH_MS);
+        await answered();
         assert.ok(await key.isVisible(), `clicks: ${pause}`);
         const url = page.getByLabel('Webhook URL');
         await doubleClick(page, button(page, 'I have stored the key'), pause, url);
-        await sleep(AFTERMATH_MS);
+        await answered();
         assert.ok(await url.isVisible(), `clicks: ${pause}`);
         assert.deepEqual(complaints, []);
       }
@@ -148,14 +146,14 @@ describe('a double-click', () => {
   }
 
   it('on "Regenerate" and on "Make the link" leaves open what is shown this once', async (t) => {
-    const { page, context } = await site.openAs(owner, `/integrations/${dealer.integrationId}?tab=danger`);
+    const { page, context, answered } = await site.openAs(owner, `/integrations/${dealer.integrationId}?tab=danger`);
     t.after(() => context.close());
     for (const [index, width] of WIDTHS.entries()) {
       await page.setViewportSize({ width, height: 844 });
       await page.goto(`${site.url}/integrations/${dealer.integrationId}?tab=danger`);
       await button(page, 'Regenerate key').click();
       await doubleClick(page, button(page, 'Regenerate'), 'answered', button(page, 'I have stored it'));
-      await sleep(AFTERMATH_MS);
+      await answered();
       await button(page, 'I have stored it').click();
 
       await page.goto(`${site.url}/settings/team`);
@@ -163,7 +161,7 @@ describe('a double-click', () => {
       await page.getByLabel('Email').fill(`double${index}@dealer.example`);
       const link = page.getByLabel('Link', { exact: true });
       await doubleClick(page, button(page, 'Make the link'), 'answered', link);
-      await sleep(AFTERMATH_MS);
+      await answered();
       assert.match(await link.inputValue(), /\/invitation#/);
     }
   });
@@ -171,7 +169,7 @@ describe('a double-click', () => {
   it('on "Withdraw" withdraws one of two invitations', async (t) => {
     const other = await site.world.dealer();
     const person = await site.person(other);
-    const { page, context } = await site.openAs(person, '/settings/team');
+    const { page, context, answered } = await site.openAs(person, '/settings/team');
     t.after(() => context.close());
     for (const email of ['one@dealer.example', 'two@dealer.example']) {
       await button(page, 'Invite').click();
@@ -182,12 +180,12 @@ describe('a double-click', () => {
       await settled(page);
     }
     await doubleClick(page, button(page, 'Withdraw').first(), 'answered', page.getByText('Invitation withdrawn.'));
-    await sleep(AFTERMATH_MS);
+    await answered();
     assert.equal(await button(page, 'Withdraw').count(), 1);
   });
 
   it('on "Check all lines" and on "Import" does nothing more than that', async (t) => {
-    const { page, context, complaints } = await site.openAs(owner, '/import');
+    const { page, context, answered, complaints } = await site.openAs(owner, '/import');
     t.after(() => context.close());
     const undo = page.locator('#page').getByRole('button', { name: 'Undo' });
     const checked = page.getByText(/lines are checked/);
@@ -197,14 +195,14 @@ describe('a double-click', () => {
       const file = { name: 'stock.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
       await page.locator('input[type=file]').setInputFiles(file);
       await doubleClick(page, button(page, 'Upload'), pause, button(page, 'Check all lines'));
-      await sleep(AFTERMATH_MS);
+      await answered();
       await doubleClick(page, button(page, 'Check all lines'), pause, checked);
-      await sleep(AFTERMATH_MS);
+      await answered();
       await checked.waitFor();
       assert.match(page.url(), /check=/);
       assert.doesNotMatch(page.url(), /[?&]job=/, `clicks: ${pause}`);
       await doubleClick(page, button(page, /^Import 1 lines?$/), pause, undo);
-      await sleep(AFTERMATH_MS);
+      await answered();
       assert.match(page.url(), /[?&]job=/);
       assert.equal(await page.getByText('Undone').count(), 0);
     }
@@ -215,13 +213,13 @@ describe('a double-click', () => {
     it(`on "Preview" of a merge shows the preview and merges nothing, at ${width} px`, async (t) => {
       const kept = await addCustomer(shop, { email: `kept${width}@example.ch`, first_name: 'Kept' });
       const merged = await addCustomer(shop, { email: `merged${width}@example.ch` });
-      const { page, context, complaints } = await site.openAs(owner, `/customers/${kept}`, { width });
+      const { page, context, answered, complaints } = await site.openAs(owner, `/customers/${kept}`, { width });
       t.after(() => context.close());
       await button(page, 'Merge…').click();
       await page.getByRole('combobox', { name: 'The same person as' }).fill(`merged${width}@`);
       await page.getByRole('option', { name: new RegExp(`merged${width}@`) }).click();
       await doubleClick(page, button(page, 'Preview'), 'answered', page.getByText('A merge can’t be undone.'));
-      await sleep(AFTERMATH_MS);
+      await answered();
       const left = await site.world.db.query(sql`select id from customers where id in (${kept}, ${merged})`);
       assert.equal(left.length, 2);
       assert.deepEqual(complaints, []);

@@ -6,7 +6,7 @@ import { sql } from '../../src/db/sql.ts';
 import { insertUser } from '../../src/dealers/users/users.ts';
 import { createBusinessUnit, createLocation } from '../../src/inventory/locations.ts';
 import {
-  assertBothLooks,
+  assertFits,
   type DashboardSite,
   LOOKS,
   type Person,
@@ -113,18 +113,15 @@ describe('names, ids and reasons that are one long word', () => {
       '/',
     ];
     const faults: string[] = [];
+    const note = (error: Error) => faults.push(error.message);
     for (const path of paths) {
       await page.goto(`${site.url}${path}`);
-      await assertBothLooks(page, path).catch((error: Error) => faults.push(error.message));
       for (const look of LOOKS) {
         await turnTo(page, look);
-        for (const part of await page
-          .locator('h1, .page-header button, .page-header a')
-          .filter({ visible: true })
-          .all()) {
-          await assertWithin(page, part, `${path}: ${await part.textContent()}`).catch((error: Error) =>
-            faults.push(error.message),
-          );
+        await assertFits(page, `${path} at ${look.width} px`).catch(note);
+        const parts = page.locator('h1, .page-header button, .page-header a').filter({ visible: true });
+        for (const part of await parts.all()) {
+          await assertWithin(page, part, `${path}: ${await part.textContent()}`).catch(note);
         }
       }
     }

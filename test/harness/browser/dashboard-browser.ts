@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page, Request } from 'playwright-core';
 import { COMMAND_LINE, type TeamRole } from '../../../src/audit/actor.ts';
 import { insertUser } from '../../../src/dealers/users/users.ts';
 import { freePort } from '../../service/service-process.ts';
@@ -30,7 +30,13 @@ export type DashboardSite = {
 
 export type Look = { width?: number; scheme?: 'light' | 'dark' };
 export type Person = { email: string; name: string; userId: string };
-export type OpenedPage = { page: Page; context: BrowserContext; complaints: string[] };
+export type OpenedPage = {
+  page: Page;
+  context: BrowserContext;
+  complaints: string[];
+  /** Waits until the page has drawn what came of the last click, and whatever that began has been answered. */
+  answered(): Promise<void>;
+};
 
 export const DESKTOP_WIDTH = 1440;
 export const PHONE_WIDTH = 390;
@@ -94,7 +100,7 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
         complaints.push(message.text());
       }
     });
-    return { page, context, complaints };
+    return { page, context, complaints, answered: answersOf(page) };
   }
 
   async function open(path: string, look?: Look): Promise<OpenedPage> {
@@ -145,6 +151,33 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
   };
 }
 
+/** A page that asks nothing for so long after a click has been told all that the click meant. */
+const QUIET_MS = 250;
+
+function answersOf(page: Page): () => Promise<void> {
+  const underWay = new Set<Request>();
+  let lastEndedAt = 0;
+  const ends = (request: Request) => {
+    underWay.delete(request);
+    lastEndedAt = Date.now();
+  };
+  page.on('request', (request) => {
+    // The stream of changes never ends.
+    if (request.resourceType() !== 'eventsource') underWay.add(request);
+  });
+  page.on('requestfinished', ends).on('requestfailed', ends);
+
+  return async function answered() {
+    await evaluate(page, 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn())))');
+    const drawnAt = Date.now();
+    while (underWay.size > 0 || Date.now() - Math.max(drawnAt, lastEndedAt) < QUIET_MS) {
+      if (Date.now() - drawnAt > WAIT_LIMIT_MS)
+        throw new Error(`no answer to ${[...underWay].map((one) => one.url())}`);
+      await sleep(UNTIL_POLL_MS);
+    }
+  };
+}
+
 export async function signIn(page: Page, email: string, password = TEST_PASSWORD): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').first().fill(password);
@@ -182,7 +215,7 @@ export async function assertAccessible(page: Page, place: string): Promise<void>
 }
 
 /** Fails if the page scrolls sideways. */
-async function assertFits(page: Page, place: string): Promise<void> {
+export async function assertFits(page: Page, place: string): Promise<void> {
   const overflow = Number(await evaluate(page, 'document.documentElement.scrollWidth - innerWidth'));
   assert.ok(overflow <= 0, `${place} is wider than its window by ${overflow} px`);
 }
