@@ -19,7 +19,6 @@ import {
   createWaitingLimits,
   type OperationLimits,
 } from './limits/operation-limits.ts';
-import { assertRealTimes } from './limits/real-times.ts';
 import { createRequestRate } from './limits/request-rate.ts';
 import { assertStorableTexts } from './limits/storable-texts.ts';
 import { assertDiskSpace, assertStorageQuota, countedCall, uncountedCall } from './limits/storage-quota.ts';
@@ -110,10 +109,6 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
           assertStorageQuota(operation, user.storage);
         }
         request.caller = { user, address };
-      },
-      preHandler: async ({ query, body }) => {
-        assertRealTimes(operation.query, query);
-        assertRealTimes(operation.body, body);
       },
       handler: async (request, reply) => {
         const { params, query, body } = request;

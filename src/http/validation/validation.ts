@@ -14,6 +14,7 @@ import { validationMessage } from './validation-messages.ts';
 const ajv = new Ajv({ strict: true, allErrors: false, verbose: true, validateSchema: false });
 ajv.addVocabulary([EXPECTED_ANNOTATION, NOT_ANNOTATION]);
 addFormats.default(ajv);
+refuseLeapSeconds();
 
 /**
  * Validates with the contract's schemas and throws `invalid_request` with the exact path of the first fault. The first
@@ -61,6 +62,12 @@ function listValidation(schema: object): ((data: unknown) => Steps<boolean>) | n
     }
     return true;
   };
+}
+
+/** The format takes leap seconds, as RFC 3339 does. No `Date` can be made of one, and every handler makes a `Date` of a time. */
+function refuseLeapSeconds(): void {
+  const { validate } = addFormats.default.get('date-time') as { validate(text: string): boolean };
+  ajv.addFormat('date-time', { validate: (text: string) => validate(text) && !Number.isNaN(Date.parse(text)) });
 }
 
 const INTEGER = /^-?\d+$/;
