@@ -17,7 +17,10 @@ const TEXTS = [
 /** Accents that the normal form has in the other order. */
 const SWAPPED_MARKS = ['\u0301\u0323', '\u05c2\u05b0'];
 const MARKS = 4_000;
-const ATTEMPTS = 5;
+/** Of the shorter and the longer text in turn. Other work of the machine may hold up those of either; more of them even that out. */
+const ROUNDS = { least: 5, most: 40 };
+/** What four times the text may cost. The square would be 16 times as much. */
+const MOST_TIMES = 8;
 
 describe('the words of a search', () => {
   let database: TestDatabase;
@@ -47,23 +50,25 @@ describe('the words of a search', () => {
     const ratios: string[] = [];
     for (const [name, words] of Object.entries(functions)) {
       for (const marks of SWAPPED_MARKS) {
-        const timeOf = async (count: number) => {
-          const text = `a${[...marks].map((mark) => mark.repeat(count / 2)).join('')}`;
-          let best = Number.POSITIVE_INFINITY;
-          for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-            const startedAt = performance.now();
-            await database.db.query(sql`select ${words(text)}`);
-            best = Math.min(best, performance.now() - startedAt);
-          }
-          return best;
+        const textOf = (count: number) => `a${[...marks].map((mark) => mark.repeat(count / 2)).join('')}`;
+        const timeOf = async (text: string) => {
+          const startedAt = performance.now();
+          await database.db.query(sql`select ${words(text)}`);
+          return performance.now() - startedAt;
         };
-        const ratio = (await timeOf(4 * MARKS)) / (await timeOf(MARKS));
+        const [short, long] = [textOf(MARKS), textOf(4 * MARKS)];
+        const best = { short: Number.POSITIVE_INFINITY, long: Number.POSITIVE_INFINITY };
+        let ratio = Number.POSITIVE_INFINITY;
+        for (let round = 1; round <= ROUNDS.most && (round <= ROUNDS.least || ratio >= MOST_TIMES); round++) {
+          best.short = Math.min(best.short, await timeOf(short));
+          best.long = Math.min(best.long, await timeOf(long));
+          ratio = best.long / best.short;
+        }
         ratios.push(`${name} ${ratio.toFixed(1)}`);
       }
     }
-    // The square would be 16 times as much.
     assert.ok(
-      ratios.every((ratio) => Number(ratio.split(' ')[1]) < 8),
+      ratios.every((ratio) => Number(ratio.split(' ')[1]) < MOST_TIMES),
       `four times the text took these times as long: ${ratios.join(', ')}`,
     );
   });
