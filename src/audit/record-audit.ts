@@ -27,6 +27,8 @@ export type AuditChange = {
   undo?: { operation: string };
   /** The audit row that this change takes back. */
   undoes?: string;
+  /** What a page calls the attempt, for a change that leaves no other row which could hold the name. */
+  attempt?: string | undefined;
   /** The time, where a test owns it. */
   at?: Date | null;
 };
@@ -58,12 +60,26 @@ export async function recordAudit(tx: Transaction, actor: Actor, change: AuditCh
       : sql`${organizationId ?? SERVICE}`;
   await tx.query(sql`
     insert into audit_log (organization_id, id, at, actor_kind, actor_id, actor_role, source_address, action,
-      object_kind, object_id, old_values, new_values, personal_fields, undo, undoes)
+      object_kind, object_id, old_values, new_values, personal_fields, undo, undoes, attempt)
     values (${owner}, ${id}, ${clockTime(change.at ?? null)}, ${actor.kind},
       ${actorId(actor)}, ${actor.kind === 'person' ? actor.role : null}, ${actor.kind === 'person' ? actor.address : null},
       ${action}, ${object.kind}, ${object.id}, ${JSON.stringify(oldValues)}::jsonb,
-      ${JSON.stringify({ ...change.about, ...newValues })}::jsonb, ${personal}::text[], ${change.undo === undefined ? null : JSON.stringify(change.undo)}::jsonb, ${change.undoes ?? null})`);
+      ${JSON.stringify({ ...change.about, ...newValues })}::jsonb, ${personal}::text[], ${change.undo === undefined ? null : JSON.stringify(change.undo)}::jsonb, ${change.undoes ?? null},
+      ${change.attempt ?? null})`);
   return id;
+}
+
+/** Whether an attempt of this name has changed the object before. The caller holds the object's lock. */
+export async function hasChanged(
+  tx: Transaction,
+  organizationId: string,
+  objectId: string,
+  attempt: string | undefined,
+): Promise<boolean> {
+  if (attempt === undefined) return false;
+  const rows = await tx.query(sql`
+    select from audit_log where organization_id = ${organizationId} and object_id = ${objectId} and attempt = ${attempt}`);
+  return rows.length > 0;
 }
 
 /**

@@ -62,6 +62,29 @@ describe('an answer that is lost on the way', () => {
     assert.deepEqual(await stockOf(site.world, itemId), { units: 7, held: 0 });
   });
 
+  it('of units that are moved: whoever tries again has moved them once, and once more is another', async (t) => {
+    const itemId = await freePart('P-MOVED');
+    const { page, context } = await site.openAs(owner, `/parts/${itemId}`);
+    t.after(() => context.close());
+    const openDialog = async () => {
+      await button(page, 'Actions').click();
+      await page.getByRole('menuitem', { name: 'Restock' }).click();
+      await page.getByRole('dialog').getByLabel('Units').fill('2');
+    };
+    await openDialog();
+    await loseNextAnswer(page, `/items/${itemId}/movements`);
+    await button(page, 'Restock').click();
+    await lost(page);
+    await button(page, 'Restock').click();
+    await page.getByText('Restocked.').waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 11, held: 0 });
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await openDialog();
+    await button(page, 'Restock').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 13, held: 0 });
+  });
+
   it('of a change of many prices: whoever tries again has changed them once', async (t) => {
     await publishNew(site.world, shop, watch({ title: 'Lost', stockNumber: 'W-LOST', priceAmount: 100_000 }));
     const { page, context } = await site.openAs(owner, '/watches');

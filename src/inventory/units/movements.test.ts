@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import type { ApiClient } from '../../../test/harness/http/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../../test/harness/observe.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
 import { openShop } from '../../../test/harness/shop.ts';
-import { part, publishNew, watch } from '../../../test/harness/stock.ts';
+import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { NewItem } from '../items/item-input.ts';
@@ -147,6 +148,36 @@ describe('movements of stock', () => {
     assert.equal(await quantity(), 2);
     assert.equal((await shop.post(`/v1/orders/${order.id}/cancel`)).status, 200);
     assert.equal(await quantity(), 3);
+  });
+
+  it('moves units once for each attempt that has a name, also if it comes twice at once', async () => {
+    const item = [
+      world.channel,
+      TESTER,
+      dealer.organizationId,
+      await publishNew(world, dealer, part({ units: 5 })),
+    ] as const;
+    const [, , , id] = item;
+    const twice = async (act: (attempt: string) => Promise<void>) => {
+      const attempt = randomUUID();
+      await Promise.all([act(attempt), act(attempt)]);
+      await act(attempt);
+    };
+    await twice((attempt) => moveUnits(...item, 'restock', 2, attempt));
+    assert.deepEqual(await stockOf(world, id), { units: 7, held: 0 });
+    await twice((attempt) => reserveUnits(...item, 3, attempt));
+    assert.deepEqual(await stockOf(world, id), { units: 7, held: 3 });
+    await twice((attempt) => releaseUnits(...item, 1, attempt));
+    assert.deepEqual(await stockOf(world, id), { units: 7, held: 2 });
+    await twice((attempt) => moveUnits(...item, 'fit', 5, attempt));
+    assert.deepEqual(await stockOf(world, id), { units: 2, held: 2 });
+    const other = await publishNew(world, dealer, part({ units: 1 }));
+    await moveUnits(world.channel, TESTER, dealer.organizationId, other, 'restock', 1, 'same');
+    await moveUnits(...item, 'restock', 1, 'same');
+    assert.deepEqual(
+      [await stockOf(world, other), await stockOf(world, id)].map(({ units }) => units),
+      [2, 3],
+    );
   });
 
   it('refuses to fit a watch', async () => {

@@ -1,5 +1,5 @@
 import type { Actor } from '../../audit/actor.ts';
-import { recordAudit } from '../../audit/record-audit.ts';
+import { hasChanged, recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -8,7 +8,10 @@ import { changeItem, type LockedItem } from '../change-items.ts';
 import { assertUnitsOwned } from '../items/item-input.ts';
 import { unitsReservedByClients } from './item-reservations.ts';
 
-/** Movements of stock: units come, go, are held back and let go. Each is one transaction and one stock event. */
+/**
+ * Movements of stock: units come, go, are held back and let go. Each is one transaction and one stock event. An attempt that has
+ * a name and comes again, as when its answer was lost, moves nothing more.
+ */
 export type Movement =
   /** Units arrive from a supplier. */
   | 'restock'
@@ -28,9 +31,11 @@ export async function moveUnits(
   itemId: string,
   movement: Movement,
   units: number,
+  attempt?: string,
 ): Promise<void> {
   assertUnits(units);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    if (await hasChanged(tx, organizationId, itemId, attempt)) return;
     if (movement === 'fit' && item.kind !== 'part') throw new DomainError('wrong_kind', 'Only parts are fitted.');
     const difference = SIGN[movement] * units;
     await changeUnits(tx, item, difference);
@@ -40,6 +45,7 @@ export async function moveUnits(
       object: { kind: 'item', id: itemId },
       old: { units: item.units },
       new: { units: item.units + difference, movement },
+      attempt,
       at: context.now(),
     });
   });
@@ -55,9 +61,11 @@ export async function reserveUnits(
   organizationId: string,
   itemId: string,
   units: number,
+  attempt?: string,
 ): Promise<void> {
   assertUnits(units);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    if (await hasChanged(tx, organizationId, itemId, attempt)) return;
     await changeReserved(tx, item, units);
     await recordAudit(tx, actor, {
       organizationId,
@@ -65,6 +73,7 @@ export async function reserveUnits(
       object: { kind: 'item', id: itemId },
       old: { reservedUnits: item.reservedUnits },
       new: { reservedUnits: item.reservedUnits + units },
+      attempt,
       at: context.now(),
     });
   });
@@ -80,9 +89,11 @@ export async function releaseUnits(
   organizationId: string,
   itemId: string,
   units: number,
+  attempt?: string,
 ): Promise<void> {
   assertUnits(units);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
+    if (await hasChanged(tx, organizationId, itemId, attempt)) return;
     const [row] = await tx.query<{ held: number }>(sql`
       select coalesce(sum(units), 0)::integer as held from order_lines where item_id = ${itemId} and is_holding`);
     const releasable = item.reservedUnits - (row?.held ?? 0) - (await unitsReservedByClients(tx, itemId));
@@ -96,6 +107,7 @@ export async function releaseUnits(
       object: { kind: 'item', id: itemId },
       old: { reservedUnits: item.reservedUnits },
       new: { reservedUnits: item.reservedUnits - units },
+      attempt,
       at: context.now(),
     });
   });

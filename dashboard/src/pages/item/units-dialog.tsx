@@ -47,6 +47,7 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
   const [units, setUnits] = useState<number | null>(1);
   const [refusal, setRefusal] = useState<string | null>(null);
   const options = {
+    isNamed: true,
     success: DONE[action],
     onSuccess() {
       onChanged();
@@ -60,7 +61,7 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
       return true;
     },
   };
-  const sell = useOperation('POST /items/{item_id}/sales', { ...options, isNamed: true });
+  const sell = useOperation('POST /items/{item_id}/sales', options);
   const move = useOperation('POST /items/{item_id}/movements', options);
   const limit = unitsLimit(action, item);
   const isReleasing = action === 'sell' && units !== null && units > item.free_units;

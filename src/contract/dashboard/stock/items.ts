@@ -277,6 +277,7 @@ export const itemOperations = {
     body: Type.Object({
       movement: Type.Unsafe<ItemMovement>({ type: 'string', enum: Object.keys(MOVEMENT_LABELS) }),
       units: SomeUnits,
+      attempt: Attempt,
     }),
     response: null,
   }),

@@ -89,11 +89,11 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async moveItemUnits({ context, user, actor, params, body }) {
-    const { movement, units } = body;
+    const { movement, units, attempt } = body;
     const item = [context.channel, actor, user.organizationId, params.item_id] as const;
-    if (movement === 'reserve') await reserveUnits(...item, units);
-    else if (movement === 'release') await releaseUnits(...item, units);
-    else await moveUnits(...item, movement, units);
+    if (movement === 'reserve') await reserveUnits(...item, units, attempt);
+    else if (movement === 'release') await releaseUnits(...item, units, attempt);
+    else await moveUnits(...item, movement, units, attempt);
     notify(context, user, params.item_id);
     return null;
   },
