@@ -9,7 +9,7 @@ import { newId, randomBase62 } from '../../ids/new-id.ts';
 import { checkedEmail } from '../input-rules.ts';
 import { assertBelowLimit } from '../row-limit.ts';
 import { hashedPassword } from './password-hashing.ts';
-import { endResetLinks, insertUser } from './users.ts';
+import { assertStillOwner, endResetLinks, insertUser } from './users.ts';
 
 /**
  * One-time links: an invitation to a dealer's team, or the way to a new password. People pass the links on. A link ends when its
@@ -195,9 +195,7 @@ async function lockPeople(
   const people = await tx.query<{ id: string; email: string; role: TeamRole }>(sql`
     select id, email, role from users
     where id = any(${[makerId, userId ?? null]}::text[]) and organization_id = ${organizationId} order by id for update`);
-  if (makerId !== null && !people.some(({ id, role }) => id === makerId && role === 'owner')) {
-    throw new DomainError('not_allowed', 'Only owners can do this, and you are none any more.');
-  }
+  assertStillOwner(actor, people);
   return people;
 }
 

@@ -5,7 +5,7 @@ import { type Database, inTransaction, type Queryable, type Transaction } from '
 import { sql } from '../../db/sql.ts';
 import type { ListPage } from '../organizations.ts';
 import { removePrivateViews } from '../saved-views.ts';
-import { endLinksMadeBy } from './users.ts';
+import { assertStillOwner, endLinksMadeBy } from './users.ts';
 
 /** The people of one dealer. There is always an owner: the last one can be neither removed nor made staff. */
 export type Member = {
@@ -44,7 +44,7 @@ export async function changeRole(
   role: TeamRole,
 ): Promise<Member> {
   await inTransaction(db, async (tx) => {
-    const { isLastOwner, role: oldRole } = await lockMember(tx, key);
+    const { isLastOwner, role: oldRole } = await lockMember(tx, actor, key);
     if (role !== 'owner' && isLastOwner) throw lastOwner();
     await tx.query(sql`update users set role = ${role}, updated_at = now() where id = ${key.userId}`);
     if (role !== 'owner') await endLinksMadeBy(tx, key.userId);
@@ -64,7 +64,7 @@ export async function changeRole(
 /** Sessions, password and the links that the person made go with the user; all else that they made stays. */
 export async function removeMember(db: Database | Transaction, actor: Actor, key: MemberKey): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const { isLastOwner, role } = await lockMember(tx, key);
+    const { isLastOwner, role } = await lockMember(tx, actor, key);
     if (isLastOwner) throw lastOwner();
     await removePrivateViews(tx, key.userId);
     await tx.query(sql`delete from users where id = ${key.userId}`);
@@ -79,10 +79,15 @@ export async function removeMember(db: Database | Transaction, actor: Actor, key
 }
 
 /** All members of the team are locked, so that two owners who demote each other do so one after the other. */
-async function lockMember(tx: Transaction, key: MemberKey): Promise<{ isLastOwner: boolean; role: TeamRole }> {
+async function lockMember(
+  tx: Transaction,
+  actor: Actor,
+  key: MemberKey,
+): Promise<{ isLastOwner: boolean; role: TeamRole }> {
   await tx.query(sql`select id from users where organization_id = ${key.organizationId} order by id for update`);
   const members = await tx.query<{ id: string; role: TeamRole }>(sql`
     select id, role from users where organization_id = ${key.organizationId}`);
+  assertStillOwner(actor, members);
   const member = members.find(({ id }) => id === key.userId);
   if (member === undefined) throw unknown();
   const owners = members.filter(({ role }) => role === 'owner');

@@ -31,6 +31,15 @@ export type NewUser = {
 
 export type MadeUser = { id: string; name: string; email: string };
 
+/**
+ * Refuses a person who is no owner of the team any more. `people` are locked: a change of the team that is under way was waited
+ * for, and the next one waits.
+ */
+export function assertStillOwner(actor: Actor, people: { id: string; role: TeamRole }[]): void {
+  if (actor.kind !== 'person' || people.some(({ id, role }) => id === actor.userId && role === 'owner')) return;
+  throw new DomainError('not_allowed', 'Only owners can do this, and you are none any more.');
+}
+
 /** Makes a user with a password, in the rows that the sign-in library reads. The password is hashed before the transaction. */
 export async function createUser(db: Database, actor: Actor, input: NewUser): Promise<MadeUser> {
   return await insertUser(db, actor, input, await hashedPassword(actor.kind, input.password));

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { signedIn } from '../../../test/harness/http/dashboard-client.ts';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DashboardAnswer, signedIn } from '../../../test/harness/http/dashboard-client.ts';
+import { rawSocket } from '../../../test/harness/http/raw-socket.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS } from '../../contract/dashboard/operations.ts';
+import { sql } from '../../db/sql.ts';
+
+/** The service relies for a second on what a session was when the request began. */
+const LATE_MS = 1_500;
 
 describe('the routes of the dashboard', () => {
   let world: World;
@@ -23,6 +29,54 @@ describe('the routes of the dashboard', () => {
       assert.equal(answer.status, 404, path);
     }
   });
+
+  type Person = Awaited<ReturnType<typeof signedIn>>;
+  type End = { name: string; end: (owner: Person, person: Person) => Promise<DashboardAnswer>; refused: number };
+  const ends: End[] = [
+    {
+      name: 'demoted',
+      end: (owner, { userId }) => owner.call('PATCH', `/team/${userId}`, { role: 'staff' }),
+      refused: 403,
+    },
+    { name: 'removed', end: (owner, { userId }) => owner.call('DELETE', `/team/${userId}`), refused: 401 },
+    { name: 'signed out', end: (_owner, person) => person.call('DELETE', '/session'), refused: 401 },
+  ];
+  for (const { name, end, refused } of ends) {
+    it(`do nothing for somebody who is ${name} while the body comes`, async (t) => {
+      const dealer = await world.dealer();
+      const { organizationId, integrationId } = dealer;
+      const owner = await signedIn(world, { organizationId });
+      const person = await signedIn(world, { organizationId });
+      const key = sendSlowly(t, person, `/integrations/${integrationId}/key`, 'application/json', '{}');
+      const file = sendSlowly(t, person, '/imports?kind=listing', 'text/csv', 'stock_number,title\nW-1,Late\n');
+      await sleep(LATE_MS);
+      const ended = await end(owner, person);
+      assert.ok(ended.status < 300, ended.text);
+      const answer = await key.finish();
+      assert.equal(answer.status, refused, answer.text);
+      // Staff may upload files, too.
+      const uploaded = await file.finish();
+      assert.equal(uploaded.status, name === 'demoted' ? 200 : refused, uploaded.text);
+      const files = await world.db.query(sql`select id from stock_files where organization_id = ${organizationId}`);
+      assert.equal(files.length, name === 'demoted' ? 1 : 0);
+      assert.equal((await dealer.api.get('/v1/me')).status, 200);
+    });
+  }
+
+  /** Leaves the last byte of the body for `finish`. */
+  function sendSlowly(t: TestContext, person: Person, path: string, type: string, body: string) {
+    const client = rawSocket(world.port);
+    t.after(client.close);
+    client.write(
+      `POST /api/dashboard${path} HTTP/1.1\r\nHost: localhost\r\nOrigin: ${world.channel.publicUrl}\r\nCookie: ${person.cookie()}\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
+    );
+    return {
+      async finish() {
+        client.write(body.slice(-1));
+        return await client.next();
+      },
+    };
+  }
 
   it('refuse a leap second, of which no Date can be made, in queries and bodies', async () => {
     const person = await signedIn(world);

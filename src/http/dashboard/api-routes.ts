@@ -33,8 +33,13 @@ declare module 'fastify' {
 }
 
 const COUNTED_BODY_BYTES = 8 * 1024;
+/**
+ * The session is looked up before the body is read. The body and a turn may take a minute, a file a quarter of an hour; by then
+ * the person may have been removed, or be staff. After this time it is looked up once more.
+ */
+const ADMITTED_MS = 1_000;
 
-/** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `admit`. */
+/** The dashboard's API: one route for each operation of the table. The order of checks reads downward in `onRequest`, and goes on in `handler`. */
 export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {
   const { sessions, senders, publicUrl } = context;
   const assertOrigin = originCheck(publicUrl);
@@ -100,7 +105,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         const known = operation.access === 'public' ? null : sessions.lastUserOf(request);
         if (known !== null) rate.countPerson(known.userId);
         const user = operation.access === 'public' ? null : await sessions.find(request, reply, address);
-        if (user !== null) senders.note(request.headers, { group: dealerKey({ user, address }), key: user.userId });
+        if (user !== null) senders.note(request.headers, { group: user.organizationId, key: user.userId });
         if (user === null) rate.countAddress(address);
         else if (known === null) rate.countPerson(user.userId);
         if (operation.access !== 'public') assertMayCall(operation, user);
@@ -108,20 +113,38 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
           assertDiskSpace(operation, context.isDiskLow?.() ?? false);
           assertStorageQuota(operation, user.storage);
         }
-        request.caller = { user, address };
+        request.caller = { user, address, admittedAt: performance.now() };
       },
       handler: async (request, reply) => {
-        const { params, query, body } = request;
-        const { user = null, address = '' } = request.caller ?? {};
-        const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
-        const isStoring = user !== null && operation.method !== 'GET';
-        const own = withConnectionLimit(context);
-        const counted = isStoring ? countedCall(user.organizationId, own) : uncountedCall(own);
-        const call = { ...counted, user, actor, address, params, query, body, request, reply } as unknown as Call;
-        const limited = limitsOf(operation);
-        const key = dealerKey({ user, address });
-        const answer = await limited(key, reply, async () => {
-          const answer = await handle(call);
+        const { caller } = request;
+        if (caller === null) throw new Error('a call that nobody has admitted');
+        const { address, admittedAt } = caller;
+        const readmitted = async () => {
+          if (caller.user === null || performance.now() - admittedAt < ADMITTED_MS) return caller.user;
+          const user = await sessions.find(request, reply, address);
+          assertMayCall(operation, user);
+          return user;
+        };
+        const key = dealerKey(caller);
+        const answer = await limitsOf(operation)(key, reply, async () => {
+          const user = await readmitted();
+          const actor = user === null ? null : { kind: 'person', userId: user.userId, role: user.role, address };
+          const isStoring = user !== null && operation.method !== 'GET';
+          const own = withConnectionLimit(context);
+          const counted = isStoring ? countedCall(user.organizationId, own) : uncountedCall(own);
+          const { params, query, body } = request;
+          const answer = await handle({
+            ...counted,
+            user,
+            actor,
+            address,
+            params,
+            query,
+            body,
+            request,
+            reply,
+            assertAdmitted: async () => void (await readmitted()),
+          } as unknown as Call);
           // A file is on its way, or its client has gone; then waiting for the reply has led to nothing.
           if (answer === reply || reply.sent || typeof operation.response === 'string') return 'sent';
           if (answer === null) return null;
@@ -156,9 +179,9 @@ function limitsByOperation(poolSize: number): (operation: DashboardOperation) =>
   };
 }
 
-type Caller = { user: SignedIn | null; address: string };
+type Caller = { user: SignedIn | null; address: string; admittedAt: number };
 
 /** Whose share of the process a call takes: the dealer's, or the address's before anybody has signed in. */
-function dealerKey({ user, address }: Caller): string {
+function dealerKey({ user, address }: Pick<Caller, 'user' | 'address'>): string {
   return user?.organizationId ?? address;
 }

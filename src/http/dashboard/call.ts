@@ -57,6 +57,8 @@ export type Call<Op extends DashboardOperation = DashboardOperation> = {
    * what others will store because of the operation.
    */
   countStorage(bytes: number): Promise<void>;
+  /** Throws if the person may no longer call the operation; for a file that has taken its time to come. */
+  assertAdmitted(): Promise<void>;
 };
 
 /** Answers with the response's body; null answers 204. A file or a stream is sent through `reply`, which it returns. */

@@ -4,7 +4,7 @@ import { createKeyedSemaphore, SemaphoreError } from '../../../concurrency/limit
 import { UPLOAD_BYTES_PER_SECOND } from '../../../contract/dashboard/limits.ts';
 import { BYTES_PER_MB, PHOTO_LIMIT_BYTES } from '../../../contract/limits.ts';
 import { clientSignal } from '../../connection/client-signal.ts';
-import type { DashboardContext, SignedIn } from '../call.ts';
+import type { Call, DashboardContext, SignedIn } from '../call.ts';
 import { DashboardError } from '../dashboard-error.ts';
 import { createPacedBody } from './upload-pace.ts';
 
@@ -40,7 +40,7 @@ const uploadRate = createByteRate({ bytesPerSecond: UPLOAD_BYTES_PER_SECOND, bur
 const PACED_BYTES = 262_144;
 
 /** A request that brings a file, and whose it is. */
-type Upload = {
+type Upload = Pick<Call, 'assertAdmitted'> & {
   request: FastifyRequest;
   user: Pick<SignedIn, 'organizationId'>;
   context: Pick<DashboardContext, 'uploadPace'>;
@@ -69,7 +69,7 @@ export async function withUpload<Result>(
  * slot, and is ended for being slow. One whose Content-Length is too large is refused before a byte of it is read.
  */
 export async function asUpload<Result>(
-  { request, user, context }: Upload,
+  { request, user, context, assertAdmitted }: Upload,
   work: (chunks: AsyncIterable<Buffer>) => Promise<Result>,
   { slots, limitBytes, tooLarge }: UploadLimit,
 ): Promise<Result> {
@@ -78,10 +78,16 @@ export async function asUpload<Result>(
   const body = createPacedBody(request.raw, context.uploadPace);
   await whileArriving(organizationId, (signal) => body.begun(signal));
   const wait = { deadlineMs: performance.now() + WAIT_LIMIT_MS, signal: clientSignal(request) };
-  const task = () => work(atRate(organizationId, body.chunks()));
+  const task = () => work(whole(atRate(organizationId, body.chunks()), assertAdmitted));
   return await uploads[slots].run(organizationId, task, wait).catch((error: unknown) => {
     throw error instanceof SemaphoreError ? tooMany() : error;
   });
+}
+
+/** What stores a file takes its end for the sign that it may. */
+async function* whole(chunks: AsyncIterable<Buffer>, assertAdmitted: Upload['assertAdmitted']): AsyncGenerator<Buffer> {
+  yield* chunks;
+  await assertAdmitted();
 }
 
 type Arriving = { organizationId: string; refusal: AbortController };

@@ -171,6 +171,28 @@ describe('the team of a dealer', () => {
     assert.deepEqual((await owner.call('GET', '/team')).body.invitations, []);
   });
 
+  it('is changed by nobody who is removed or demoted meanwhile', async () => {
+    const owner = await signedIn(world);
+    const friend = await signedIn(world, { organizationId: owner.organizationId, role: 'staff' });
+    const ends = [
+      (id: string) => holdLock(world.db, `update users set role = 'staff' where id = $1`, [id]),
+      (id: string) => holdLock(world.db, 'delete from users where id = $1', [id]),
+    ];
+    for (const end of ends) {
+      for (const [method, body] of [['PATCH', { role: 'owner' }], ['DELETE']] as const) {
+        const maker = await signedIn(world, { organizationId: owner.organizationId });
+        const ended = await end(maker.userId);
+        const changed = maker.call(method, `/team/${friend.userId}`, body);
+        await untilBlocked(world.db);
+        await ended.release();
+        const { status, text } = await changed;
+        assert.equal(status, 403, text);
+      }
+    }
+    const roles = await world.db.query(sql`select role from users where id = ${friend.userId}`);
+    assert.deepEqual(roles, [{ role: 'staff' }]);
+  });
+
   it('always has an owner, also when two demote or remove each other at once', async () => {
     const one = await signedIn(world);
     // Of the dealer's own test user, so that two owners are left.

@@ -34,10 +34,10 @@ const CSV_UPLOAD: UploadLimit = {
 const ZIP_UPLOAD: UploadLimit = { slots: 'imports', limitBytes: ZIP_LIMIT_BYTES, tooLarge: ZIP_TOO_LARGE };
 
 export const importHandlers: Handlers<typeof importOperations> = {
-  async uploadImport({ context, user, query, request }) {
+  async uploadImport({ context, user, query, request, assertAdmitted }) {
     const { kind, name = 'stock.csv' } = query;
     const id = await withUpload(
-      { request, user, context },
+      { request, user, context, assertAdmitted },
       (bytes) => storeImportFile(context.db, user.organizationId, { name, kind, bytes, uploadedBy: user.userId }),
       CSV_UPLOAD,
     );
@@ -65,12 +65,12 @@ export const importHandlers: Handlers<typeof importOperations> = {
     };
   },
 
-  async uploadImportPhotos({ context, user, params, query, request }) {
+  async uploadImportPhotos({ context, user, params, query, request, assertAdmitted }) {
     await findReadableFile(context.db, user, params.file_id);
     const { name = 'photos.zip' } = query;
     const store = (chunks: AsyncIterable<Buffer>) =>
       storeZip(context.db, user.organizationId, params.file_id, name, chunks);
-    return { photo_count: await asUpload({ request, user, context }, store, ZIP_UPLOAD) };
+    return { photo_count: await asUpload({ request, user, context, assertAdmitted }, store, ZIP_UPLOAD) };
   },
 
   checkImport: (call) => start(call, true),

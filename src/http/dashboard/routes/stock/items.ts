@@ -124,12 +124,12 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     return null;
   },
 
-  async addItemPhoto({ context, user, actor, params, request }) {
+  async addItemPhoto({ context, user, actor, params, request, assertAdmitted }) {
     // The item is checked before the file is read, so that nobody uploads 25 MB for an item that does not exist.
     await assertItem(context.db, user.organizationId, params.item_id);
     // Nobody waits for the photo of somebody who has gone: it would keep its slot while the storage does not answer.
     const signal = clientSignal(request);
-    const id = await withUpload({ request, user, context }, (bytes) =>
+    const id = await withUpload({ request, user, context, assertAdmitted }, (bytes) =>
       addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes, { signal }),
     );
     notify(context, user, params.item_id);
