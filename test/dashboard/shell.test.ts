@@ -94,7 +94,7 @@ describe('the shell of the dashboard', () => {
     const { page, context } = await site.openAs(owner, '/');
     t.after(() => context.close());
     await page.keyboard.press('Control+k');
-    const field = page.getByPlaceholder('Pages, actions, stock, numbers or an id');
+    const field = page.getByPlaceholder('Pages, stock, customers, numbers or an id');
     await page.route('**/api/dashboard/search?*', (route) => route.abort());
     await field.fill('SO-987654');
     const again = page.getByText('The search could not be done. Search again');
@@ -109,7 +109,7 @@ describe('the shell of the dashboard', () => {
     const { page, context } = await site.openAs(owner, '/');
     t.after(() => context.close());
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Pages, actions, stock, numbers or an id').fill('team');
+    await page.getByPlaceholder('Pages, stock, customers, numbers or an id').fill('team');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${site.url}/settings/team`);
     await page.keyboard.press('g');

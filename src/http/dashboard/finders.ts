@@ -1,5 +1,7 @@
+import { ORDER_STATUS_LABELS } from '../../contract/dashboard/orders/order-labels.ts';
 import type { FoundKind } from '../../contract/dashboard/search.ts';
 import { findCustomers } from '../../customers/find-customers.ts';
+import { listCustomers } from '../../customers/list-customers.ts';
 import type { Queryable } from '../../db/database.ts';
 import { type ChannelName, listChannels } from '../../dealers/integrations/integrations.ts';
 import { findStock } from '../../inventory/lists/find-stock.ts';
@@ -7,6 +9,7 @@ import { findOrders } from '../../sales/orders/find-orders.ts';
 import { findDelivery } from '../../webhooks/delivery-queue/delivery-log.ts';
 import { findEvent } from '../../webhooks/event-log.ts';
 import { findApiRequest } from '../logging/api-requests.ts';
+import { fullName } from './presenters/order-presenters.ts';
 
 /** One result of the command palette. */
 export type Found = { kind: FoundKind; id: string; title: string; detail: string; photoId?: string | null };
@@ -43,13 +46,22 @@ const FINDERS: readonly Finder[] = [
       kind: 'order',
       id,
       title: `Order ${channelOrderId}`,
-      detail: [nameOf(channels, integrationId), status, ...(isTest ? ['test'] : [])].join(' · '),
+      detail: [nameOf(channels, integrationId), ORDER_STATUS_LABELS[status], ...(isTest ? ['test'] : [])].join(' · '),
     }));
   },
   async (db, { organizationId, text, channels }) => {
-    const search = { organizationId, integrationIds: channels.map(({ id }) => id), text };
-    const customers = await findCustomers(db, search, FOUND_LIMIT);
-    return customers.map(({ id, name, email }) => ({
+    const integrationIds = channels.map(({ id }) => id);
+    const exact = await findCustomers(db, { organizationId, integrationIds, text }, FOUND_LIMIT);
+    const filter = { organizationId, integrationIds, isTest: [false, true], search: text, country: null };
+    const byWords = await listCustomers(db, { ...filter, isDescending: true, start: null, limit: FOUND_LIMIT });
+    const others = byWords
+      .filter(({ id }) => exact.every((one) => one.id !== id))
+      .map(({ id, firstName, lastName, company, email }) => ({
+        id,
+        name: fullName(firstName, lastName) ?? company ?? '',
+        email: email ?? '',
+      }));
+    return [...exact, ...others].slice(0, FOUND_LIMIT).map(({ id, name, email }) => ({
       kind: 'customer',
       id,
       title: name || email || id,

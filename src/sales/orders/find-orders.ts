@@ -1,3 +1,4 @@
+import type { OrderStatus } from '../../contract/states/order-states.ts';
 import type { Queryable } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -5,7 +6,7 @@ export type FoundOrder = {
   id: string;
   integrationId: string;
   channelOrderId: string;
-  status: string;
+  status: OrderStatus;
   isTest: boolean;
 };
 

@@ -195,7 +195,7 @@ describe('the lists of the dashboard', () => {
     const { page, context } = await site.openAs(owner, '/');
     t.after(() => context.close());
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Pages, actions, stock, numbers or an id').fill('pal-4711');
+    await page.getByPlaceholder('Pages, stock, customers, numbers or an id').fill('pal-4711');
     await page.getByRole('button', { name: /Found by number/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${site.url}/watches/${id}`);

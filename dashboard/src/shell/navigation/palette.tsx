@@ -110,10 +110,10 @@ export function Palette() {
       nothingFound={
         search.state === 'running'
           ? 'Searching…'
-          : 'Nothing found. Try a stock number, a reference, an order number or an id.'
+          : 'Nothing found. Try a stock number, a reference, an order number, a customer or an id.'
       }
       searchProps={{
-        placeholder: 'Pages, actions, stock, numbers or an id',
+        placeholder: 'Pages, stock, customers, numbers or an id',
         'aria-label': 'Search and commands',
         onKeyDown: chooseFirst,
       }}

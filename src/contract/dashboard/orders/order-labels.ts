@@ -1,3 +1,5 @@
+import type { OrderStatus } from '../../states/order-states.ts';
+
 /**
  * Tabs, choices and labels of the pages of orders and sales. They are kept apart from the schemas, so that a page that
  * shows a label does not load the schema library.
@@ -12,6 +14,17 @@ export const ORDER_TABS = {
   all: ['received', 'matched', 'fulfilled', 'cancelled'],
 } as const;
 export type OrderTab = keyof typeof ORDER_TABS;
+
+/**
+ * The dealer's words for the statuses. "Matched" is said of lines: an order whose lines are all matched still waits to be
+ * confirmed, and one that reads `matched` was.
+ */
+export const ORDER_STATUS_LABELS = {
+  received: 'In the queue',
+  matched: 'Confirmed',
+  fulfilled: 'Fulfilled',
+  cancelled: 'Cancelled',
+} as const satisfies Record<OrderStatus, string>;
 
 /** Whether a list shows test data. Without it, the setting of the person's account applies. */
 export const TEST_DATA_LABELS = { hide: 'Live only', show: 'Live and test', only: 'Test only' } as const;

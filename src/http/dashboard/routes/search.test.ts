@@ -70,6 +70,23 @@ describe('the search over everything', () => {
     }
   });
 
+  it('finds customers by words of their name, whoever is meant exactly first', async () => {
+    const people = [
+      { id: newId('customer'), firstName: 'Sofia', lastName: 'Rossi', email: 'sofia@buyer.example' },
+      { id: newId('customer'), firstName: 'Rossi', lastName: 'Berger', email: 'rossi@buyer.example' },
+    ];
+    for (const { id, firstName, lastName, email } of people) {
+      await world.db.query(sql`
+        insert into customers (id, organization_id, is_test, email, email_key, first_name, last_name, created_at, updated_at)
+        values (${id}, ${staff.organizationId}, false, ${email}, ${email}, ${firstName}, ${lastName}, now(), now())`);
+    }
+    const [sofia, berger] = people.map(({ id }) => ['customer', id]);
+    assert.deepEqual(await find('sofia rossi'), [sofia]);
+    assert.deepEqual((await find('rossi')).sort(), [sofia, berger].sort());
+    assert.deepEqual(await find('rossi', stranger), []);
+    assert.deepEqual(await find('rossi@buyer.example'), [berger, sofia]);
+  });
+
   it('finds a customer by an email in any spelling that is the same email: case, ß, final sigma, composed letters', async () => {
     const customerId = newId('customer');
     const email = 'straße.νίκος.müller@buyer.example';
