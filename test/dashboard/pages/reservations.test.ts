@@ -92,7 +92,7 @@ describe('reservations on the page of an item', () => {
     await dialog.getByText('No unit is free').waitFor();
     await assertAccessible(page, 'the dialog of a sale that releases');
     await dialog.getByRole('button', { name: 'Release and sell' }).click();
-    await page.getByRole('alert').filter({ hasText: 'Marked as sold.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The sale is recorded.' }).waitFor();
     await panelOf(page).getByText('No site holds a unit now.').waitFor();
     assert.equal(await statusOf(reservationId), 'released');
     assert.deepEqual(await stockOf(site.world, itemId), { units: 0, held: 0 });

@@ -8,6 +8,7 @@ import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { useUndo } from '../audit/undo.ts';
 import type { Item } from './item-queries.ts';
 import { VoidDialog } from './sales-panel.tsx';
+import { SellDialog } from './sell-dialog.tsx';
 import { UNIT_ACTION_LABELS, type UnitsAction, UnitsDialog, unitsLimit } from './units-dialog.tsx';
 
 const UNIT_ACTIONS: UnitsAction[] = ['sell', 'reserve', 'release', 'restock', 'return', 'fit', 'remove'];
@@ -61,9 +62,10 @@ export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => 
           </ActionItem>
         </Menu.Dropdown>
       </Menu>
-      {action === null || action === 'void' || action === 'delete' ? null : (
+      {action === null || action === 'void' || action === 'delete' || action === 'sell' ? null : (
         <UnitsDialog item={item} action={action} onClose={close} onChanged={onChanged} />
       )}
+      {action === 'sell' ? <SellDialog item={item} onClose={close} onChanged={onChanged} /> : null}
       {action === 'void' && lastSale !== undefined ? (
         <VoidDialog item={item} sale={lastSale} onClose={close} onChanged={onChanged} />
       ) : null}

@@ -8,11 +8,12 @@ import { formatNumber } from '../../format.ts';
 import { useReturnFocus } from '../../ui/return-focus.ts';
 import type { Item } from './item-queries.ts';
 
+/** A sale has a dialog of its own, which asks for more. */
 export type UnitsAction = ItemMovement | 'sell';
-export const UNIT_ACTION_LABELS: Record<UnitsAction, string> = { sell: 'Mark as sold', ...MOVEMENT_LABELS };
+export const SELL_LABEL = 'Mark as sold';
+export const UNIT_ACTION_LABELS: Record<UnitsAction, string> = { sell: SELL_LABEL, ...MOVEMENT_LABELS };
 
-const DONE: Record<UnitsAction, string> = {
-  sell: 'Marked as sold.',
+const DONE: Record<ItemMovement, string> = {
   reserve: 'Reserved.',
   release: 'Released.',
   restock: 'Restocked.',
@@ -22,8 +23,7 @@ const DONE: Record<UnitsAction, string> = {
 };
 
 /** What an action does, for people who have not used it before. */
-const EXPLANATIONS: Record<UnitsAction, string> = {
-  sell: 'A sale over the counter. Sites see the item as sold when no unit is left.',
+const EXPLANATIONS: Record<ItemMovement, string> = {
   reserve: 'Holds units back for a customer. Sites can’t sell them until you release them.',
   release: 'Gives units free that were reserved by hand.',
   restock: 'Units have arrived from a supplier.',
@@ -40,13 +40,13 @@ export function unitsLimit(action: UnitsAction, item: Item): number {
   return action === 'sell' ? item.free_units + item.site_reserved_units : item.free_units;
 }
 
-type UnitsDialogProps = { item: Item; action: UnitsAction; onClose: () => void; onChanged: () => void };
+type UnitsDialogProps = { item: Item; action: ItemMovement; onClose: () => void; onChanged: () => void };
 
 export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogProps) {
   useReturnFocus();
   const [units, setUnits] = useState<number | null>(1);
   const [refusal, setRefusal] = useState<string | null>(null);
-  const options = {
+  const move = useOperation('POST /items/{item_id}/movements', {
     isNamed: true,
     success: DONE[action],
     onSuccess() {
@@ -60,18 +60,12 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
       onChanged();
       return true;
     },
-  };
-  const sell = useOperation('POST /items/{item_id}/sales', options);
-  const move = useOperation('POST /items/{item_id}/movements', options);
+  });
   const limit = unitsLimit(action, item);
-  const isReleasing = action === 'sell' && units !== null && units > item.free_units;
   const isValid = units !== null && units >= 1 && units <= limit;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!isValid) return;
-    const params = { item_id: item.id };
-    if (action === 'sell') sell.mutate({ params, body: { units, releases_reservations: isReleasing } });
-    else move.mutate({ params, body: { movement: action, units } });
+    if (isValid) move.mutate({ params: { item_id: item.id }, body: { movement: action, units } });
   };
   return (
     <Modal opened onClose={onClose} title={UNIT_ACTION_LABELS[action]}>
@@ -96,15 +90,8 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
               setUnits(value === '' ? null : Number(value));
             }}
           />
-          {isReleasing && isValid ? (
-            <Text size="sm" role="status">
-              {item.free_units === 0 ? 'No unit is' : `Only ${formatNumber(item.free_units)} are`} free: sites hold{' '}
-              {formatNumber(item.site_reserved_units)} for a checkout. As many reservations are released as the sale
-              needs, those that end first in front.
-            </Text>
-          ) : null}
-          <Button type="submit" disabled={!isValid} loading={sell.isPending || move.isPending}>
-            {isReleasing ? 'Release and sell' : UNIT_ACTION_LABELS[action]}
+          <Button type="submit" disabled={!isValid} loading={move.isPending}>
+            {UNIT_ACTION_LABELS[action]}
           </Button>
         </Stack>
       </form>

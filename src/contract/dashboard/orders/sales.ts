@@ -92,6 +92,9 @@ export const saleOperations = {
       units: Type.Integer({ minimum: 1, maximum: UNITS_LIMIT }),
       amount: nullable(Amount, 'For all units together, in minor units of the dealer’s currency.'),
       customer_id: nullable(Id),
+      releases_reservations: Type.Optional(
+        Type.Boolean({ description: 'If too few units are free, reservations of sites are released for the sale.' }),
+      ),
       attempt: Attempt,
     }),
     response: Type.Object({ id: Type.String() }),

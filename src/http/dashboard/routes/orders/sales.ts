@@ -71,8 +71,9 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
 
   async recordSale({ context, user, actor, body }) {
     const { item_id: itemId, units, amount, customer_id: customerId, attempt } = body;
+    const terms = { amount, customerId, releasesReservations: body.releases_reservations ?? false, attempt };
     const id = await withWireFields(FIELDS, () =>
-      sellUnits(context.channel, actor, user.organizationId, itemId, units, { amount, customerId, attempt }),
+      sellUnits(context.channel, actor, user.organizationId, itemId, units, terms),
     );
     notify(context, user, id);
     context.dashboard.feed.notify(user.organizationId, 'item', [itemId]);
