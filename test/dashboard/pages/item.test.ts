@@ -164,7 +164,13 @@ describe('the page of an item', () => {
     const started = history.getByRole('listitem').filter({ hasText: 'Promotion planned or started' }).first();
     assert.match((await started.textContent()) ?? '', /Starts Jul 1, 2027, 9:00\sAM\s*Ends never/);
     assert.match((await started.locator('time').getAttribute('title')) ?? '', / GMT\+[12]$/);
-    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    const question = page.getByRole('dialog', { name: 'Cancel the promotion?' });
+    await question.getByRole('button', { name: 'Keep it' }).click();
+    await question.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await question.getByRole('button', { name: 'Cancel it' }).click();
+    await toast(page, 'Promotion cancelled.').waitFor();
     const ended = history.getByRole('listitem').filter({ hasText: 'Promotion ended' }).first();
     assert.doesNotMatch((await ended.textContent()) ?? '', /nothing|never/);
     await page.goto(`${site.url}/audit?object_id=${id}`);

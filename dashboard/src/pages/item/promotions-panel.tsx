@@ -6,6 +6,7 @@ import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatZonedTime } from '../../format.ts';
 import { useSession } from '../../shell/session/session.ts';
 import { instantOf, localTimeOf } from '../../time-zone.ts';
+import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { toastSuccess } from '../../ui/feedback/toasts.ts';
 import { DateTimeInput } from '../../ui/fields/date-time-input.tsx';
 import { useReturnFocus } from '../../ui/return-focus.ts';
@@ -26,10 +27,7 @@ const STATES = {
 /** Promotions begin and end by themselves. */
 export function PromotionsPanel({ item, onChanged }: { item: Item; onChanged: () => void }) {
   const [draft, setDraft] = useState<Draft | null>(null);
-  const end = useOperation('DELETE /items/{item_id}/promotions/{promotion_id}', {
-    success: 'Promotion ended.',
-    onSuccess: onChanged,
-  });
+  const [ending, setEnding] = useState<Promotion | null>(null);
   const current = item.promotions.filter(({ state }) => state !== 'ended');
   const { currency } = item.choices;
   const { time_zone: zone } = useSession().organization;
@@ -72,13 +70,8 @@ export function PromotionsPanel({ item, onChanged }: { item: Item; onChanged: ()
             <Button size="compact-xs" variant="subtle" onClick={() => edit(promotion)}>
               Change
             </Button>
-            <Button
-              size="compact-xs"
-              variant="subtle"
-              color="ruby"
-              onClick={() => end.mutate({ params: { item_id: item.id, promotion_id: promotion.id } })}
-            >
-              End
+            <Button size="compact-xs" variant="subtle" color="ruby" onClick={() => setEnding(promotion)}>
+              {promotion.state === 'running' ? 'End' : 'Cancel'}
             </Button>
           </Group>
         </Group>
@@ -88,10 +81,43 @@ export function PromotionsPanel({ item, onChanged }: { item: Item; onChanged: ()
           None runs or is planned.
         </Text>
       ) : null}
+      {ending === null ? null : (
+        <EndDialog item={item} promotion={ending} onClose={() => setEnding(null)} onChanged={onChanged} />
+      )}
       {draft === null ? null : (
         <PromotionDialog item={item} draft={draft} onClose={() => setDraft(null)} onChanged={onChanged} />
       )}
     </section>
+  );
+}
+
+type EndDialogProps = { item: Item; promotion: Promotion; onClose: () => void; onChanged: () => void };
+
+/** There is no undo: the sites have read the other price by then. */
+function EndDialog({ item, promotion, onClose, onChanged }: EndDialogProps) {
+  const isRunning = promotion.state === 'running';
+  const end = useOperation('DELETE /items/{item_id}/promotions/{promotion_id}', {
+    success: isRunning ? 'Promotion ended.' : 'Promotion cancelled.',
+    onSuccess() {
+      onChanged();
+      onClose();
+    },
+  });
+  return (
+    <Confirm
+      isOpen
+      title={isRunning ? 'End the promotion now?' : 'Cancel the promotion?'}
+      verb={isRunning ? 'End it' : 'Cancel it'}
+      keep="Keep it"
+      isDangerous
+      isBusy={end.isPending}
+      onClose={onClose}
+      onConfirm={() => end.mutate({ params: { item_id: item.id, promotion_id: promotion.id } })}
+    >
+      {isRunning
+        ? `Every channel goes back from ${formatMoney(promotion.price_amount, item.choices.currency)} to the usual price at once.`
+        : 'It has not begun. No price changes.'}
+    </Confirm>
   );
 }
 
