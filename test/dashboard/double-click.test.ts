@@ -75,7 +75,7 @@ describe('a double-click', () => {
   }
   const statusOf = async (orderId: string) => (await shop.api.get(`/v1/orders/${orderId}`)).body.status;
 
-  const matched = (page: Page) => page.getByText('Matched', { exact: true });
+  const matched = (page: Page) => page.getByText('Confirmed', { exact: true });
 
   for (const width of WIDTHS) {
     it(`on "Confirm sale" confirms and does not fulfil, at ${width} px`, async (t) => {

@@ -10,10 +10,12 @@ export type Permission =
 
 const ALLOWED: Permission = { isAllowed: true, reason: null };
 
+const NOT_ALLOWED = { isAllowed: false, code: 'wrong_status' } as const;
+
 function inStatus(operation: OrderOperation) {
   return ({ status }: Pick<OrderFacts, 'status'>): Permission => {
     const reason = orderRefusal(operation, status);
-    return reason === null ? ALLOWED : { isAllowed: false, reason, code: 'wrong_status' };
+    return reason === null ? ALLOWED : { ...NOT_ALLOWED, reason };
   };
 }
 
@@ -33,5 +35,9 @@ export const orderCan = {
   },
   fulfil: inStatus('fulfil'),
   dismiss: inStatus('dismiss'),
-  cancelSale: inStatus('cancel_sale'),
+  cancelSale(order: OrderFacts): Permission {
+    const byStatus = inStatus('cancel_sale')(order);
+    // Whoever reads "cannot be returned to the queue" sees it in the queue.
+    return order.status === 'received' ? { ...NOT_ALLOWED, reason: 'There is no sale to cancel yet.' } : byStatus;
+  },
 } satisfies Record<string, (order: OrderFacts) => Permission>;

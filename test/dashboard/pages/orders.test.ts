@@ -97,7 +97,7 @@ describe('the pages of orders and sales', () => {
     await page.getByText('Held for this order', { exact: true }).waitFor();
     assert.deepEqual(await stockOf(site.world, itemId), { units: 1, held: 1 });
     await confirm.click();
-    await page.getByText('Matched', { exact: true }).waitFor();
+    await page.getByText('Confirmed', { exact: true }).waitFor();
     assert.equal((await received(otherReceiver, 'listing.sold', 1)).length, 1);
     assert.deepEqual(ofType(receiver, 'listing.sold'), [], 'its own sale is not echoed to the site');
     await button(page, 'Fulfil').click();
@@ -113,6 +113,29 @@ describe('the pages of orders and sales', () => {
     await page.getByText('Speedmaster Moonwatch').waitFor();
     await page.getByText('Ana Berger').waitFor();
     await page.context().close();
+  });
+
+  it('confirm an order in part only after a question that names what is not sold', async (t) => {
+    const itemId = await stocked({ title: 'Aqua Terra', stockNumber: 'W-220' });
+    const lines = [{ listing_id: itemId }, { title: 'A strap nobody has' }];
+    const order = await report('SO-2010', { lines });
+    const { page, context, complaints } = await site.openAs(owner, `/orders/${order.id}`);
+    t.after(() => context.close());
+    const question = page.getByRole('dialog', { name: 'Confirm 1 of 2 lines?' });
+    await button(page, 'Confirm sale').click();
+    await question.getByText('A strap nobody has').waitFor();
+    await question.getByRole('button', { name: 'Back to matching' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.equal((await shop.api.get(`/v1/orders/${order.id}`)).body.status, 'received');
+    await page.getByText('Needs matching', { exact: true }).waitFor();
+    await button(page, 'More').click();
+    await page.getByText('There is no sale to cancel yet.').waitFor();
+    await page.keyboard.press('Escape');
+    await button(page, 'Confirm sale').click();
+    await question.getByRole('button', { name: 'Confirm without them' }).click();
+    await page.getByText('Confirmed in part', { exact: true }).waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 0, held: 0 });
+    assert.deepEqual(complaints, []);
   });
 
   it('dismiss an order with a reason that its site gets', async () => {
@@ -134,7 +157,7 @@ describe('the pages of orders and sales', () => {
     const order = await report('SO-2003', { lines: [{ listing_id: itemId }] });
     const { page } = await site.openAs(owner, `/orders/${order.id}`);
     await button(page, 'Confirm sale').click();
-    await page.getByText('Matched', { exact: true }).waitFor();
+    await page.getByText('Confirmed', { exact: true }).waitFor();
     const before = ofType(otherReceiver, 'listing.in_stock').length;
     await button(page, 'More').click();
     await page.getByRole('menuitem', { name: 'Cancel the sale' }).click();
@@ -171,6 +194,16 @@ describe('the pages of orders and sales', () => {
     await page.getByLabel('Search your stock').fill('reverso');
     await button(page, 'Choose Reverso Duoface').click();
     assert.equal(await page.getByLabel(/^Amount/).inputValue(), '8,900');
+    // Nobody of that name ever ordered. What was typed is neither lost nor taken for nobody.
+    const buyer = page.getByRole('combobox', { name: 'Buyer' });
+    await buyer.fill('Max Muster');
+    await page.keyboard.press('Tab');
+    await page.getByText('Choose a customer of the list, or clear the field.').waitFor();
+    await button(page, 'Record the sale').click();
+    assert.equal(await buyer.inputValue(), 'Max Muster');
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 1, held: 0 });
+    await buyer.fill('');
+    await page.keyboard.press('Tab');
     await button(page, 'Record the sale').click();
     await page.getByText('The sale is recorded.').waitFor();
     assert.deepEqual(await stockOf(site.world, itemId), { units: 0, held: 0 });

@@ -3,11 +3,15 @@ import { useState } from 'react';
 import { STRING_LENGTH_LIMIT } from '../../../../src/contract/limits.ts';
 import { orderCan, type Permission } from '../../../../src/contract/states/order-can.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
+import { formatNumber } from '../../format.ts';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { ReasonButton } from '../integrations/reason-button.tsx';
 import { type Order, orderQuery, timelineQuery } from './order-queries.ts';
 
-type Dialog = 'dismiss' | 'cancel-sale' | null;
+type Dialog = 'confirm' | 'dismiss' | 'cancel-sale' | null;
+
+/** An order may have two hundred lines. */
+const NAMED_LIMIT = 5;
 
 /**
  * What is done with an order. Each button has one place in every status: if the next step came up where the last one was,
@@ -22,6 +26,7 @@ export function OrderActions({ order }: { order: Order }) {
   const confirm = useOperation('POST /orders/{order_id}/confirm', { success: 'The sale is confirmed.', onSuccess });
   const fulfil = useOperation('POST /orders/{order_id}/fulfil', { success: 'Marked as fulfilled.', onSuccess });
   const params = { order_id: order.id };
+  const unmatched = order.lines.filter(({ match }) => match === null);
   const can = { confirm: orderCan.confirm(order), fulfil: orderCan.fulfil(order) };
   return (
     <Group gap="xs" wrap="nowrap" className="order-actions">
@@ -38,7 +43,7 @@ export function OrderActions({ order }: { order: Order }) {
         variant={order.status === 'received' ? 'filled' : 'default'}
         reason={can.confirm.reason}
         loading={confirm.isPending}
-        onClick={() => confirm.mutate({ params })}
+        onClick={() => (unmatched.length === 0 ? confirm.mutate({ params }) : setDialog('confirm'))}
       >
         Confirm sale
       </ReasonButton>
@@ -50,6 +55,25 @@ export function OrderActions({ order }: { order: Order }) {
       >
         Fulfil
       </ReasonButton>
+      <Confirm
+        isOpen={dialog === 'confirm'}
+        title={`Confirm ${formatNumber(order.lines.length - unmatched.length)} of ${formatNumber(order.lines.length)} lines?`}
+        verb="Confirm without them"
+        keep="Back to matching"
+        isBusy={confirm.isPending}
+        onClose={() => setDialog(null)}
+        onConfirm={() => confirm.mutate({ params })}
+      >
+        {unmatched.length === 1 ? 'One line has' : `${formatNumber(unmatched.length)} lines have`} no item and won’t be
+        sold:
+        <ul className="order-unmatched">
+          {unmatched.slice(0, NAMED_LIMIT).map((line) => (
+            <li key={line.id}>{line.title ?? line.id}</li>
+          ))}
+          {unmatched.length > NAMED_LIMIT ? <li>and {formatNumber(unmatched.length - NAMED_LIMIT)} more</li> : null}
+        </ul>
+        To match them later, cancel the sale first: then the order is back in the queue.
+      </Confirm>
       <DismissDialog order={order} isOpen={dialog === 'dismiss'} onClose={() => setDialog(null)} onDone={onSuccess} />
       <CancelSaleDialog
         order={order}

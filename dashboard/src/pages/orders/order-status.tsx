@@ -1,3 +1,4 @@
+import { ORDER_STATUS_LABELS } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import type { OrderStatus as StatusName } from '../../../../src/contract/states/order-states.ts';
 import { Status } from '../../ui/status.tsx';
 
@@ -13,10 +14,15 @@ export function OrderStatus({ order }: { order: Facts }) {
         <Status tone="warn">Needs matching</Status>
       );
     case 'matched':
-      return <Status tone="busy">Matched</Status>;
+      return <Status tone="busy">{`${ORDER_STATUS_LABELS.matched}${inPart(order)}`}</Status>;
     case 'fulfilled':
-      return <Status tone="good">Fulfilled</Status>;
+      return <Status tone="good">{`${ORDER_STATUS_LABELS.fulfilled}${inPart(order)}`}</Status>;
     case 'cancelled':
-      return <Status tone="off">Cancelled</Status>;
+      return <Status tone="off">{ORDER_STATUS_LABELS.cancelled}</Status>;
   }
+}
+
+/** Lines without an item are not sold. */
+function inPart({ line_count, matched_count }: Facts): string {
+  return matched_count < line_count ? ' in part' : '';
 }

@@ -1,6 +1,10 @@
 import { Code, Group, Text } from '@mantine/core';
 import { useMemo } from 'react';
-import { ORDER_TABS, type OrderTab } from '../../../../src/contract/dashboard/orders/order-labels.ts';
+import {
+  ORDER_STATUS_LABELS,
+  ORDER_TABS,
+  type OrderTab,
+} from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { apiUrl, type Input } from '../../api/client.ts';
 import { useKeptQuery } from '../../api/queries.ts';
 import { formatMoney } from '../../format.ts';
@@ -26,9 +30,9 @@ import { OrderStatus } from './order-status.tsx';
 
 const TABS: { id: OrderTab; label: string }[] = [
   { id: 'queue', label: 'Queue' },
-  { id: 'matched', label: 'Matched' },
-  { id: 'fulfilled', label: 'Fulfilled' },
-  { id: 'cancelled', label: 'Cancelled' },
+  { id: 'matched', label: ORDER_STATUS_LABELS.matched },
+  { id: 'fulfilled', label: ORDER_STATUS_LABELS.fulfilled },
+  { id: 'cancelled', label: ORDER_STATUS_LABELS.cancelled },
   { id: 'all', label: 'All' },
 ];
 const FILTER_NAMES = ['tab', 'integration_id', 'period', 'test', 'conflict', 'customer_id'];
