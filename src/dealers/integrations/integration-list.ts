@@ -2,6 +2,7 @@ import type { ImageFormat } from '../../channel/projection/documents.ts';
 import type { Rounding } from '../../channel/projection/pricing.ts';
 import type { Queryable } from '../../db/database.ts';
 import { type Sql, sql } from '../../db/sql.ts';
+import { SHOWN_INTEGRATIONS_LIMIT } from './integrations.ts';
 
 /** An integration as its dealer sees it. */
 export type DealerIntegration = {
@@ -20,9 +21,6 @@ export type DealerIntegration = {
   /** When its key was used last, to the minute; null if it never was. */
   lastUsedAt: Date | null;
 };
-
-/** A dealer with more integrations creates them with a program, which knows their ids. */
-const LIST_LIMIT = 200;
 
 const COLUMNS = sql`i.id, i.name, i.key_hint as "keyHint", i.is_enabled as "isEnabled", i.is_test_mode as "isTestMode",
   i.api_version as "apiVersion", i.currency, i.markup_basis_points as "markupBasisPoints", i.rounding,
@@ -47,7 +45,7 @@ export async function findIntegrationOf(
 async function find(db: Queryable, which: Sql): Promise<DealerIntegration[]> {
   return await db.query<DealerIntegration>(sql`
     select ${COLUMNS} from integrations i left join integration_usage u on u.integration_id = i.id
-    where ${which} and i.deleted_at is null order by i.id limit ${LIST_LIMIT}`);
+    where ${which} and i.deleted_at is null order by i.id limit ${SHOWN_INTEGRATIONS_LIMIT}`);
 }
 
 /** The currencies that a dealer's channels can have: its own, and those with an exchange rate to it. */

@@ -176,8 +176,8 @@ async function assertUserOf(db: Queryable, organizationId: string, userId: strin
 
 export type ChannelName = { id: string; name: string; currency: string; isTestMode: boolean };
 
-/** The dashboard shows at most this many channels side by side. */
-const CHANNELS_LIMIT = 100;
+/** The dashboard shows at most this many: ten times what a person may create. An operator may create more than a person. */
+export const SHOWN_INTEGRATIONS_LIMIT = 10 * INTEGRATIONS_LIMIT;
 
 /** All integrations that hold data of a dealer, including those that are detached or being deleted. */
 export async function integrationsOfDealer(db: Queryable, organizationId: string): Promise<string[]> {
@@ -199,5 +199,5 @@ export async function countDisabled(db: Queryable, organizationId: string, limit
 export async function listChannels(db: Queryable, organizationId: string): Promise<ChannelName[]> {
   return await db.query<ChannelName>(sql`
     select id, name, currency, is_test_mode as "isTestMode" from integrations
-    where organization_id = ${organizationId} order by id limit ${CHANNELS_LIMIT}`);
+    where organization_id = ${organizationId} order by id limit ${SHOWN_INTEGRATIONS_LIMIT}`);
 }

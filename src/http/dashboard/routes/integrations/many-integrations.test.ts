@@ -5,6 +5,7 @@ import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { addShop } from '../../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { type Actor, COMMAND_LINE } from '../../../../audit/actor.ts';
+import { INTEGRATIONS_LIMIT } from '../../../../contract/dashboard/limits.ts';
 import { sql } from '../../../../db/sql.ts';
 import { setEnabled } from '../../../../dealers/integrations/integrations.ts';
 import { setWebhooksEnabled } from '../../../../webhooks/endpoints/endpoint-settings.ts';
@@ -64,6 +65,22 @@ describe('a dealer with many integrations', () => {
       assert.equal(await statementsOf(dealer, call), ofOne);
     });
   }
+
+  it('sees all of them, also those that an operator adds to what people may create', async () => {
+    const dealer = await signedIn(world);
+    const added: string[] = [];
+    for (let index = 0; index <= INTEGRATIONS_LIMIT; index++) added.push((await addShop(world, dealer)).integrationId);
+    const { data } = await read(dealer, '/integrations');
+    const ids: string[] = data.map(({ id }: { id: string }) => id);
+    assert.deepEqual(ids.slice(-added.length), added);
+    for (const id of [ids[0], ids.at(-1)]) {
+      const { data: found } = await read(dealer, `/search?q=${id}`);
+      assert.deepEqual(
+        found.map((one: { id: string }) => one.id),
+        [id],
+      );
+    }
+  });
 
   it('sees of each who switched it off and when, and how many deliveries are held', async () => {
     const owner = await signedIn(world);
