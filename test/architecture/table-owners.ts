@@ -304,8 +304,19 @@ export const EXCEPTIONS: readonly Exception[] = [
   {
     file: 'sales/test-mode/test-data-batches.ts',
     reads: ['integrations'],
-    writes: ['customers', 'customer_external_ids', 'test_customers', 'idempotency_records'],
+    writes: ['customer_external_ids', 'idempotency_records'],
     reason: 'Deletes most of it before, in batches.',
+  },
+  {
+    file: 'sales/test-mode/test-rows.ts',
+    reads: ['integrations'],
+    writes: ['customers', 'test_customers'],
+    reason: 'Deletes the customers of tests, also with the integration itself.',
+  },
+  {
+    file: 'sales/deletion/deletion-steps.ts',
+    reads: ['customers', 'test_customers'],
+    reason: 'Whose test customers a deleted integration has.',
   },
   {
     file: 'demo/prepare-demo.ts',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../test/harness/actor.ts';
 import { cloneDatabase } from '../../../test/harness/database/database.ts';
-import { changing, holdLock, pauseCommits, untilBlocked } from '../../../test/harness/database/locks.ts';
+import { changing, holdLock, pauseCommits, until, untilBlocked } from '../../../test/harness/database/locks.ts';
 import { fillEvents } from '../../../test/harness/database/many-rows.ts';
 import { countRoundTrips } from '../../../test/harness/database/round-trips.ts';
 import { assertRefused } from '../../../test/harness/refusal.ts';
@@ -22,7 +22,7 @@ import { reserveUnits } from '../../inventory/units/movements.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
-import { confirmOrder } from '../orders/order-operations.ts';
+import { cancelSale, confirmOrder, matchLine } from '../orders/order-operations.ts';
 import { INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
 import { runDeletions } from './run-deletions.ts';
 
@@ -111,6 +111,69 @@ describe('deleting an integration', () => {
     assert.equal((await sibling.api.get(`/v1/listings/${soldId}`)).body.status, 'sold');
     const sales = await world.db.query(sql`select status from sales where organization_id = ${shop.organizationId}`);
     assert.deepEqual(sales, [{ status: 'completed' }]);
+  });
+
+  it('takes what its tests left with the dealer, and nothing that is live or that another integration knows', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const sibling = await addShop(world, shop, { isTestMode: true });
+    const itemId = await publishNew(world, shop, watch());
+    const line = { title: 'By hand' };
+    const confirm = async ({ body }: { body: { id: string; lines: { id: string }[] } }) => {
+      const choice = { itemId, lineId: body.lines[0]?.id ?? '' };
+      await matchLine(world.channel, TESTER, shop.organizationId, body.id, choice);
+      await confirmOrder(world.channel, TESTER, shop.organizationId, body.id);
+    };
+    await shop.post('/v1/customers', { email: 'own@b.ch' });
+    await shop.post('/v1/customers', { email: 'both@b.ch' });
+    await sibling.post('/v1/customers', { email: 'both@b.ch' });
+    const voided = await shop.post('/v1/orders', { channel_order_id: 'SO-1', lines: [line] });
+    await confirm(voided);
+    await cancelSale(world.channel, TESTER, shop.organizationId, voided.body.id);
+    const buyer = { email: 'buyer@b.ch' };
+    await confirm(await shop.post('/v1/orders', { channel_order_id: 'SO-2', customer: buyer, lines: [line] }));
+    await confirm(await sibling.post('/v1/orders', { channel_order_id: 'SO-2', lines: [line] }));
+    await world.db.query(sql`update integrations set is_test_mode = false where id = ${shop.integrationId}`);
+    const live = await shop.post('/v1/orders', {
+      channel_order_id: 'SO-3',
+      customer: { email: 'live@b.ch' },
+      lines: [line],
+    });
+    await confirm(live);
+
+    await deleteIntegration(world.db, TESTER, shop.integrationId);
+    await run();
+    const sales = await world.db.query(sql`
+      select channel, is_test from sales where organization_id = ${shop.organizationId} order by is_test`);
+    assert.deepEqual(sales, [
+      { channel: shop.integrationId, is_test: false },
+      { channel: sibling.integrationId, is_test: true },
+    ]);
+    const customers = await world.db.query(sql`
+      select email, is_test from customers where organization_id = ${shop.organizationId} order by email`);
+    assert.deepEqual(customers, [
+      { email: 'both@b.ch', is_test: true },
+      { email: 'live@b.ch', is_test: false },
+    ]);
+    const [job] = await listDeletions(world.db, shop.organizationId, 1);
+    assert.equal(job?.done, job?.total);
+    assert.deepEqual(await rowsLeft(shop.integrationId), []);
+  });
+
+  it('takes a test customer with the order that came in meanwhile', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    await shop.post('/v1/customers', { email: 'late@b.ch' });
+    const report = { channel_order_id: 'SO-1', customer: { email: 'late@b.ch' } };
+    const { body } = await shop.post('/v1/orders', report);
+    // As if it came after the step that removes the orders: it is locked, and passed over.
+    const change = await changing(world.db, body.id);
+    await deleteIntegration(world.db, TESTER, shop.integrationId);
+    const running = run();
+    await until(async () => (await rowsLeft(shop.integrationId)).join() === 'orders,test_customers', 'more is left');
+    await change.end();
+    await running;
+    const customers = await world.db.query(sql`
+      select id from customers where organization_id = ${shop.organizationId}`);
+    assert.deepEqual(customers, []);
   });
 
   it('goes well while orders come in: no unit stays held for an order that is gone', async () => {

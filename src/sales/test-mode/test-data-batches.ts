@@ -3,11 +3,11 @@ import { lockClocks } from '../../channel/clock.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { projectItems } from '../../channel/projection/project-items.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import { lockCustomers } from '../../customers/upsert-customers.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { cancelTestDeliveries } from '../../webhooks/delivery-queue/cancel-test-deliveries.ts';
 import type { DeletedTestData } from './test-data.ts';
+import { deleteTestCustomers } from './test-rows.ts';
 
 /** Rows that one transaction deletes. An order may have 0.8 MB. */
 const BATCH_LIMIT = 200;
@@ -34,7 +34,7 @@ export async function deleteMostTestData(
   await run((tx) => deleteRecords(tx, integrationId));
   let customers = 0;
   await run(async (tx) => {
-    const { checked, deleted } = await deleteCustomers(tx, owner);
+    const { checked, deleted } = await deleteTestCustomers(tx, owner, BATCH_LIMIT);
     customers += deleted;
     return checked;
   });
@@ -65,7 +65,7 @@ export async function assertOwner(tx: Transaction, { organizationId, integration
   if (rows.length === 0) throw new DomainError('not_found', 'There is no such integration.');
 }
 
-/** With the sales that were made of them. Locks as everybody does: orders, then the clock. */
+/** With the sales that were made of them, also the voided ones. Locks as everybody does: orders, then the clock. */
 async function deleteOrders(tx: Transaction, context: ChannelContext, { integrationId }: Owner): Promise<number> {
   const rows = await tx.query<{ id: string }>(sql`
     select id from orders where integration_id = ${integrationId} and is_test
@@ -73,13 +73,9 @@ async function deleteOrders(tx: Transaction, context: ChannelContext, { integrat
   if (rows.length === 0) return 0;
   const orderIds = rows.map((row) => row.id);
   await moveClock(tx, context, integrationId);
-  const sales = await tx.query<{ id: string }>(sql`
-    select sale_id as id from order_lines
-    where integration_id = ${integrationId} and order_id = any(${orderIds}::text[]) and sale_id is not null`);
   await tx.query(sql`delete from orders where integration_id = ${integrationId} and id = any(${orderIds}::text[])`);
   await tx.query(sql`
-    delete from sales s where s.id = any(${sales.map((sale) => sale.id)}::text[]) and s.is_test
-      and not exists (select from order_lines l where l.sale_id = s.id)`);
+    delete from sales where order_id = any(${orderIds}::text[]) and channel = ${integrationId} and is_test`);
   return orderIds.length;
 }
 
@@ -101,24 +97,6 @@ async function moveClock(tx: Transaction, context: ChannelContext, integrationId
     clocks,
     stampAlso: [integrationId],
   });
-}
-
-/** Some of the customers that the integration has made or written in tests: those that nobody else knows go. */
-async function deleteCustomers(
-  tx: Transaction,
-  { organizationId, integrationId }: Owner,
-): Promise<{ checked: number; deleted: number }> {
-  lockCustomers(tx, organizationId);
-  const known = await tx.query<{ id: string }>(sql`
-    delete from test_customers where ctid = any(array(
-      select ctid from test_customers where integration_id = ${integrationId} limit ${BATCH_LIMIT}))
-    returning customer_id as id`);
-  const deleted = await tx.query(sql`
-    delete from customers c where c.id = any(${known.map((row) => row.id)}::text[]) and c.is_test
-      and not exists (select from test_customers t where t.customer_id = c.id)
-      and not exists (select from orders o where o.customer_id = c.id)
-    returning c.id`);
-  return { checked: known.length, deleted: deleted.length };
 }
 
 async function deleteRecords(tx: Transaction, integrationId: string): Promise<number> {

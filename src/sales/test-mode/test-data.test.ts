@@ -9,7 +9,7 @@ import { startWorld, type World } from '../../../test/harness/world.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { mergeCustomers } from '../customers/merge-customers.ts';
-import { cancelSale, confirmOrder } from '../orders/order-operations.ts';
+import { cancelSale, confirmOrder, matchLine } from '../orders/order-operations.ts';
 import { countTestData, deleteTestData } from './test-data.ts';
 import { changeTestMode } from './test-mode.ts';
 
@@ -90,6 +90,23 @@ describe('deleting test data', () => {
     assert.deepEqual((await sibling.api.get(`/v1/orders/${bought.id}`)).body, bought);
     assert.equal((await sibling.post('/v1/customers', { external_id: 'd1' })).body.id, shared);
     assert.equal((await shop.post('/v1/customers', { external_id: 'c1', email: 'new@b.ch' })).status, 201);
+  });
+
+  it('keeps the voided sales of another integration’s tests', async () => {
+    const shop = await openShop(world, { isTestMode: true });
+    const sibling = await addShop(world, shop, { isTestMode: true });
+    const itemId = await publishNew(world, shop, watch());
+    for (const one of [shop, sibling]) {
+      const order = (await one.post('/v1/orders', { channel_order_id: 'SO-1', lines: [{ title: 'By hand' }] })).body;
+      const choice = { itemId, lineId: order.lines[0].id };
+      await matchLine(world.channel, TESTER, shop.organizationId, order.id, choice);
+      await confirmOrder(world.channel, TESTER, shop.organizationId, order.id);
+      await cancelSale(world.channel, TESTER, shop.organizationId, order.id);
+    }
+    await deleteTestData(world.channel, TESTER, shop.organizationId, shop.integrationId);
+    const sales = await world.db.query(sql`
+      select channel, status from sales where organization_id = ${shop.organizationId}`);
+    assert.deepEqual(sales, [{ channel: sibling.integrationId, status: 'voided' }]);
   });
 
   it('keeps test customers that another integration made or wrote, even if nothing but an email names them', async () => {

@@ -9,6 +9,7 @@ import { sql } from '../../db/sql.ts';
 import { cancelTestDeliveries } from '../../webhooks/delivery-queue/cancel-test-deliveries.ts';
 import { lockFreeOrders, lockInOrder, lockOrdersWhere } from '../lock-in-order.ts';
 import { assertOwner, deleteMostTestData } from './test-data-batches.ts';
+import { areTestSalesOf } from './test-rows.ts';
 
 export type DeletedTestData = { orders: number; customers: number };
 
@@ -53,10 +54,7 @@ export async function deleteRestOfTestData(
   const orders = await tx.query(sql`
       delete from orders where integration_id = ${integrationId} and is_test returning id`);
   await tx.query(sql`delete from reservations where integration_id = ${integrationId} and is_test`);
-  // Also those that were voided before: no order refers to them any more.
-  await tx.query(sql`
-      delete from sales s where s.organization_id = ${organizationId} and s.is_test
-        and not exists (select from order_lines l where l.sale_id = s.id)`);
+  await tx.query(sql`delete from sales where ${areTestSalesOf(integrationId)}`);
   // A retry must not be answered with something that is gone; the keys of live writes stay.
   await tx.query(sql`delete from idempotency_records where integration_id = ${integrationId} and is_test`);
   await tx.query(sql`delete from test_customers where integration_id = ${integrationId}`);

@@ -88,7 +88,7 @@ function DeleteIntegration({ integration: { id, name } }: { integration: Integra
   return (
     <Danger
       title="Delete for ever"
-      text="Its key is unknown at once, and its events, deliveries and orders are removed. This can’t be undone."
+      text="Its key is unknown at once, and its events, deliveries, orders and test data are removed. This can’t be undone."
     >
       <ReasonButton variant="outline" color="ruby" reason={reason} onClick={() => setAsking(true)}>
         Delete integration
