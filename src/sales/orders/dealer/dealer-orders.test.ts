@@ -11,7 +11,7 @@ import { newId } from '../../../ids/new-id.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 import { sellUnits } from '../../sell.ts';
 import { confirmOrder, dismissOrder, fulfilOrder, matchLine, unmatchLine } from '../order-operations.ts';
-import { countDealerOrders, listDealerOrders, type OrderPage } from './list-orders.ts';
+import { countDealerOrders, findOrderIds, listDealerOrders, type OrderPage } from './list-orders.ts';
 import { readDealerOrder } from './order-details.ts';
 import { suggestItems } from './suggestions.ts';
 
@@ -134,6 +134,26 @@ describe('the list of a dealer’s orders', () => {
     await report(shop, { customer: { email: 'ana@example.ch' } });
     assert.deepEqual(await idsOf(shop, { hasConflict: true }), [conflict]);
     assert.deepEqual(await idsOf(shop, { hasConflict: true, search: 'nobody' }), []);
+  });
+
+  it('combines a search that finds most orders with one for a customer, or with conflicts', async () => {
+    const shop = await openShop(world);
+    const customerId = (await shop.post('/v1/customers', { email: 'ana@example.ch' })).body.id;
+    await shop.post('/v1/customers', { phone: '+41227300000' });
+    const both = { email: 'ana@example.ch', phone: '+41227300000' };
+    const orders = Array.from({ length: 200 }, (_, index) =>
+      report(shop, { channel_order_id: `EU-${index}`, customer: { email: 'max@example.ch' } }),
+    );
+    await Promise.all(orders);
+    const own = await report(shop, { channel_order_id: 'EU-own', customer: { email: 'ana@example.ch' } });
+    const elsewhere = await report(shop, { channel_order_id: 'US-own', customer: { email: 'ana@example.ch' } });
+    const conflict = await report(shop, { channel_order_id: 'EU-both', customer: both });
+    await report(shop, { channel_order_id: 'US-both', customer: both });
+    const found = await findOrderIds(world.db, page(shop, { search: 'EU' }));
+    assert.ok(found !== null && 'words' in found);
+    assert.deepEqual(await idsOf(shop, { search: 'EU', customerId }), [own]);
+    assert.deepEqual(await idsOf(shop, { search: 'EU', hasConflict: true }), [conflict]);
+    assert.deepEqual(await idsOf(shop, { search: 'US', customerId }), [elsewhere]);
   });
 
   it('takes an order whose words are too long for an index', async () => {

@@ -1,7 +1,7 @@
 import type { CappedCount } from '../../../contract/dashboard/list.ts';
 import type { OrderStatus } from '../../../contract/states/order-states.ts';
 import type { Queryable } from '../../../db/database.ts';
-import { FOUND_LIMIT, type Matches, matchWords } from '../../../db/search-words.ts';
+import { FOUND_LIMIT, type Matches, matchWords, rowHasWords } from '../../../db/search-words.ts';
 import { plannedAnew, rawSql, type Sql, sql } from '../../../db/sql.ts';
 import { findStockIds } from '../../../inventory/lists/stock-list.ts';
 import {
@@ -114,15 +114,20 @@ export async function findOrderIds(db: Queryable, filter: OrderFilter): Promise<
   const { organizationId, search, hasConflict, customerId } = filter;
   const found = search.trim() === '' ? null : await searched(db, organizationId, search.trim());
   if (!hasConflict && customerId === null) return found;
-  const inConflict = hasConflict ? sql`and has_customer_conflict` : sql``;
-  const ofCustomer = customerId === null ? sql`` : sql`and customer_id = ${customerId}`;
+  const inConflict = hasConflict ? sql`and r.has_customer_conflict` : sql``;
+  const ofCustomer = customerId === null ? sql`` : sql`and r.customer_id = ${customerId}`;
+  const matching = found === null ? sql`` : sql`and ${isAmong(found)}`;
   const rows = await db.query<{ id: string }>(
     plannedAnew(sql`
-      select id from orders where organization_id = ${organizationId} ${inConflict} ${ofCustomer}
-      order by id desc limit ${FOUND_LIMIT}`),
+      select r.id from orders r where r.organization_id = ${organizationId} ${inConflict} ${ofCustomer} ${matching}
+      order by r.id desc limit ${FOUND_LIMIT}`),
   );
-  const ids = rows.map(({ id }) => id);
-  return { ids: found !== null && 'ids' in found ? ids.filter((id) => found.ids.includes(id)) : ids };
+  return { ids: rows.map(({ id }) => id) };
+}
+
+/** Of a customer's orders, or of those in conflict, there are few: the index of words is not asked again. */
+function isAmong(found: Matches): Sql {
+  return 'words' in found ? rowHasWords(found.words, sql`r.search_words`) : sql`r.id = any(${[...found.ids]}::text[])`;
 }
 
 async function searched(db: Queryable, organizationId: string, search: string): Promise<Matches> {
