@@ -50,19 +50,25 @@ export async function changeReservations(
 
   const now = await timeOf(tx, context);
   const rows = new Map((await readReservations(tx, owner, ids)).map((row) => [row.id, row]));
-  const work: Work = { items: new Map(items.map((item) => [item.id, { ...item }])), changed: new Set(), extended: [] };
+  const work: Work = {
+    items: new Map(items.map((item) => [item.id, { ...item }])),
+    changed: new Set(),
+    answers: [],
+    isExtended: false,
+    now,
+  };
   const results = changes.map((change) => {
     const row = rows.get(change.reservationId);
     if (row === undefined) return null;
-    expireTest(work, row, now);
-    return { row, isRefused: !apply(work, row, change) };
+    expireTest(work, row);
+    const isRefused = !apply(work, row, change);
+    return { row: answerOf(work, row), isRefused };
   });
   const touched = await writeChanges(tx, context, owner, {
     ...work,
     before: items,
     clocks,
     freed: [...freed.keys()],
-    now,
   });
   return { results, touched };
 }
@@ -70,39 +76,49 @@ export async function changeReservations(
 type Work = {
   items: Map<string, LockedItem>;
   changed: Set<ReservationRow>;
-  extended: { row: ReservationRow; ttlSeconds: number }[];
+  /** Changed reservations as each of the changes left them: the next one alters the row further. */
+  answers: ReservationRow[];
+  isExtended: boolean;
+  now: Date;
 };
 
 /** Nobody has ended a test reservation when an item was locked, since it holds nothing. */
-function expireTest({ changed }: Work, row: ReservationRow, now: Date): void {
+function expireTest({ changed, now }: Work, row: ReservationRow): void {
   if (!row.isTest || row.status !== 'active' || row.expiresAt > now) return;
   row.status = 'expired';
   changed.add(row);
 }
 
 /** False if the reservation is past that. */
-function apply({ items, changed, extended }: Work, row: ReservationRow, change: ReservationChange): boolean {
+function apply(work: Work, row: ReservationRow, change: ReservationChange): boolean {
   const step = reservationStep(change.operation, row.status);
   if (step === 'refused') return false;
   if (step === 'unchanged') return true;
   row.status = step.status;
-  changed.add(row);
+  work.changed.add(row);
   if (change.operation === 'extend') {
-    extended.push({ row, ttlSeconds: change.ttlSeconds });
+    row.expiresAt = extendedTo(row, work.now, change.ttlSeconds);
+    work.isExtended = true;
     return true;
   }
-  const item = row.isTest ? undefined : items.get(row.itemId);
+  const item = row.isTest ? undefined : work.items.get(row.itemId);
   if (item !== undefined) item.reservedUnits -= row.units;
   return true;
 }
 
-type Writing = Work & { before: LockedItem[]; clocks: Map<string, Date>; freed: string[]; now: Date };
+function answerOf({ changed, answers }: Work, row: ReservationRow): ReservationRow {
+  const answer = { ...row };
+  if (changed.has(row)) answers.push(answer);
+  return answer;
+}
+
+type Writing = Work & { before: LockedItem[]; clocks: Map<string, Date>; freed: string[] };
 
 async function writeChanges(
   tx: Transaction,
   context: ChannelContext,
   { integrationId }: ReservationOwner,
-  { items, before, changed, extended, clocks, freed, now }: Writing,
+  { items, before, changed, answers, isExtended, clocks, freed }: Writing,
 ): Promise<string[]> {
   if (changed.size === 0 && freed.length === 0) return [];
   const unitsBefore = new Map(before.map((item) => [item.id, item]));
@@ -113,15 +129,14 @@ async function writeChanges(
     integrationIds: null,
     clocks,
     // An extension may also end it sooner, which no answer that others have cached knows of.
-    stampAlso: extended.length > 0 ? [...clocks.keys()] : changed.size > 0 ? [integrationId] : [],
+    stampAlso: isExtended ? [...clocks.keys()] : changed.size > 0 ? [integrationId] : [],
     unitsBefore,
     // The client's own writes are not echoed to it.
     isSuppressed: (id) => id === integrationId,
   });
   if (changed.size > 0) {
     const stamp = stampOf(stamps, integrationId);
-    for (const { row, ttlSeconds } of extended) row.expiresAt = extendedTo(row, now, ttlSeconds);
-    for (const row of changed) row.updatedAt = stamp;
+    for (const row of [...changed, ...answers]) row.updatedAt = stamp;
     await writeRows(tx, integrationId, [...changed]);
   }
   return [...stamps.keys()];

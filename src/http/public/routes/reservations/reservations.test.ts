@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../../test/harness/actor.ts';
+import { admissionCounter, lockClock, untilBlocked } from '../../../../../test/harness/database/locks.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
@@ -318,6 +319,34 @@ describe('the list of reservations', () => {
     const changed = await shop.api.get('/v1/reservations', etag);
     assert.deepEqual([changed.status, changed.body.data[0].status], [200, 'expired']);
     assert.equal((await shop.api.get(`/v1/reservations/${reservationId}`)).body.status, 'expired');
+  });
+
+  it('is answered as each of its changes left it, also if they share a transaction', async () => {
+    const shop = await openShop(world);
+    const partId = await publishNew(world, shop, part({ units: 50 }));
+    const [first, reservation] = [await reserve(shop, { part_id: partId }), await reserve(shop, { part_id: partId })];
+    const clock = await lockClock(world.db, shop.integrationId);
+    const running = shop.post(`/v1/reservations/${first.id}/release`);
+    await untilBlocked(world.db);
+    // These wait for the write that runs, and go together after it.
+    const isAdmitted = await admissionCounter(shop);
+    const change = (path: string, body?: object) => shop.post(`/v1/reservations/${reservation.id}/${path}`, body);
+    const extended = [change('extend', { ttl_seconds: 120 }), change('extend', { ttl_seconds: 240 })];
+    await isAdmitted(2);
+    const released = change('release');
+    await isAdmitted(3);
+    await clock.release();
+    await running;
+    const answers = (await Promise.all([...extended, released])).map(({ body }) => body);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      ['active', 'active', 'released'],
+    );
+    const [short, long, last] = answers.map(({ expires_at }) => Date.parse(expires_at));
+    assert.equal((long ?? 0) - (short ?? 0), 120_000);
+    assert.equal(last, long);
+    assert.equal(new Set(answers.map(({ updated_at }) => updated_at)).size, 1, 'they shared no transaction');
+    assert.deepEqual((await shop.api.get(`/v1/reservations/${reservation.id}`)).body, answers[2]);
   });
 
   it('forgets a reservation 30 days after it has ended', async () => {
