@@ -242,22 +242,6 @@ export const itemOperations = {
     params: item,
     response: null,
   }),
-  sellItem: operation({
-    method: 'POST',
-    path: '/items/{item_id}/sales',
-    access: 'staff',
-    overQuota: 'reserve',
-    description: 'Sells units over the counter.',
-    params: item,
-    body: Type.Object({
-      units: SomeUnits,
-      releases_reservations: Type.Optional(
-        Type.Boolean({ description: 'If too few units are free, reservations of sites are released for the sale.' }),
-      ),
-      attempt: Attempt,
-    }),
-    response: Type.Object({ sale_id: Type.String() }),
-  }),
   voidItemSale: operation({
     method: 'POST',
     path: '/items/{item_id}/sales/{sale_id}/void',

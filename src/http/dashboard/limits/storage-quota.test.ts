@@ -192,9 +192,10 @@ describe('the storage quota of a dealer', () => {
     await use(QUOTA_BYTES);
     const match = { line_id: fulfilled.lineId, item_id: item };
     assert.equal((await owner.call('POST', `${fulfilled.path}/match`, match)).status, 204);
-    assert.equal((await owner.call('POST', `/items/${item}/sales`, { units: 1 })).status, 200);
+    const sale = { item_id: item, units: 1, amount: null, customer_id: null };
+    assert.equal((await owner.call('POST', '/sales', sale)).status, 200);
     await use(QUOTA_BYTES);
-    assertRefused(await owner.call('POST', `/items/${item}/sales`, { units: 1 }));
+    assertRefused(await owner.call('POST', '/sales', sale));
     const steps = [
       `${fulfilled.path}/confirm`,
       `${fulfilled.path}/fulfil`,

@@ -56,6 +56,9 @@ describe('the item in the dashboard', () => {
     };
   }
 
+  const sell = (itemId: string, units: number) =>
+    owner.call('POST', '/sales', { item_id: itemId, units, amount: null, customer_id: null });
+
   async function create(changes: Record<string, unknown> = {}): Promise<string> {
     const answer = await owner.call('POST', '/items', newWatch(changes));
     assert.equal(answer.status, 200, answer.text);
@@ -117,7 +120,7 @@ describe('the item in the dashboard', () => {
 
   it('keeps its units when the form is older than a sale', async () => {
     const id = await create({ units: 2 });
-    assert.equal((await owner.call('POST', `/items/${id}/sales`, { units: 1 })).status, 200);
+    assert.equal((await sell(id, 1)).status, 200);
     const stale = await save(id, { revision: 1, units: 5, units_from: 2 });
     assert.deepEqual([stale.status, stale.body.error.field], [409, 'units']);
     assert.equal((await save(id, { revision: 1, title: 'Other' })).status, 200);
@@ -161,10 +164,10 @@ describe('the item in the dashboard', () => {
     assert.equal((await move('reserve')).status, 204);
     assert.deepEqual(await state(), [2, 1, 1]);
     assert.equal((await move('release')).status, 204);
-    const sold = await owner.call('POST', `/items/${id}/sales`, { units: 2 });
+    const sold = await sell(id, 2);
     assert.equal((await read(id)).status, 'sold');
-    assert.equal((await owner.call('POST', `/items/${id}/sales`, { units: 1 })).body.error.code, 'not_enough_units');
-    assert.equal((await owner.call('POST', `/items/${id}/sales/${sold.body.sale_id}/void`)).status, 204);
+    assert.equal((await sell(id, 1)).body.error.code, 'not_enough_units');
+    assert.equal((await owner.call('POST', `/items/${id}/sales/${sold.body.id}/void`)).status, 204);
     assert.equal((await read(id)).sales[0].is_voided, true);
     assert.equal((await move('restock', 3)).status, 204);
     assert.equal((await move('remove', 4)).status, 204);

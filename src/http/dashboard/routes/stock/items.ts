@@ -10,7 +10,7 @@ import { addPhoto, orderPhotos, removePhoto, restorePhoto, rotatePhoto } from '.
 import { changePromotion, endPromotion, startPromotion } from '../../../../inventory/promotions.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../../../../inventory/units/movements.ts';
 import { deleteItem } from '../../../../sales/delete-item.ts';
-import { sellUnits, voidSale } from '../../../../sales/sell.ts';
+import { voidSale } from '../../../../sales/sell.ts';
 import { clientSignal } from '../../../connection/client-signal.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { withUpload } from '../../limits/upload.ts';
@@ -70,15 +70,6 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     await deleteItem(context.channel, actor, user.organizationId, params.item_id);
     notify(context, user, params.item_id);
     return null;
-  },
-
-  async sellItem({ context, user, actor, params, body }) {
-    const { units, releases_reservations: releasesReservations = false, attempt } = body;
-    const item = [context.channel, actor, user.organizationId, params.item_id] as const;
-    const saleId = await sellUnits(...item, units, { releasesReservations, attempt });
-    notify(context, user, params.item_id);
-    context.dashboard.feed.notify(user.organizationId, 'sale', [saleId]);
-    return { sale_id: saleId };
   },
 
   async voidItemSale({ context, user, actor, params }) {
