@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 import { hasCluster } from '../db/embedded/embedded.ts';
 import { assertSameHistory, migrate, migrationState } from '../db/migrate.ts';
 import { StartError } from '../db/start-error.ts';
-import { type Connection, connect } from '../service/connect.ts';
+import { type Connection, type ConnectOptions, connect } from '../service/connect.ts';
 import { aborted } from '../service/shutdown/shutdown-signals.ts';
 
 /** The environment of a command line; a test passes its own. */
@@ -40,7 +40,7 @@ export type CommandChannel = {
 };
 
 /** Only a command that makes sense without a dealer creates the database: elsewhere a missing one is a wrong DATA_DIR. */
-type DatabaseOptions = { createsDatabase?: boolean };
+type DatabaseOptions = { createsDatabase?: boolean } & Pick<ConnectOptions, 'toleratesMissingKeys'>;
 
 /** What every command is given. */
 export type Shell = {
@@ -72,11 +72,12 @@ export function createShell(terminal: Terminal, isJson: boolean): Shell {
 
   async function withConnection<Result>(
     work: (connection: Connection) => Promise<Result>,
-    { createsDatabase = false }: DatabaseOptions = {},
+    { createsDatabase = false, ...options }: DatabaseOptions = {},
   ): Promise<Result> {
     const settings = { ...terminal.readSettings(), databasePoolSize: POOL_SIZE };
     if (!createsDatabase) await assertDatabaseExists(settings);
     const connection = await connect(settings, {
+      ...options,
       isExclusive: false,
       onProgress,
       onFault: () => {},

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, secretKeysFile, withSecretKeys } from '../config.ts';
 import type { DatabaseAddress } from '../db/connection-settings.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../db/database.ts';
-import { type EmbeddedDatabase, startEmbedded } from '../db/embedded/embedded.ts';
+import { type EmbeddedDatabase, hasCluster, startEmbedded } from '../db/embedded/embedded.ts';
 import { sql } from '../db/sql.ts';
 import { StartError } from '../db/start-error.ts';
 import { connectionCount, poolSizes } from './pool-sizes.ts';
@@ -33,6 +33,8 @@ export type ConnectOptions = {
   onFault: (message: string) => void;
   /** Where the embedded server listens that another process of this service has started. */
   attachTo?: DatabaseAddress;
+  /** Whoever only looks may go on without the secret keys of an existing database; `secretKeys` is then empty. */
+  toleratesMissingKeys?: boolean;
   /** Aborting it ends a start that is under way. */
   signal?: AbortSignal;
 };
@@ -47,6 +49,12 @@ const EMBEDDED_CONNECTIONS_MIN = 100;
 /** From settings to a database that answers, whichever kind it is. */
 export async function connect(settings: Config, options: ConnectOptions): Promise<Connection> {
   const isOurs = settings.databaseUrl === null && options.attachTo === undefined;
+  const hasLostKeys = isOurs && !options.isExclusive && (await isKeyFileMissing(settings));
+  if (hasLostKeys && options.toleratesMissingKeys !== true) {
+    throw new StartError(
+      `${secretKeysFile(settings)} is missing, though there is a database; restore it from the backup, or, if it is lost, start the service, which makes a new one`,
+    );
+  }
   const embedded = isOurs ? await startEmbedded(embeddedOptions(settings, options)) : null;
   const pools: Database[] = [];
   let isClosing = false;
@@ -61,7 +69,7 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
   };
   try {
     const keySource = keySourceOf(settings);
-    const config = withSecretKeys(settings);
+    const config = hasLostKeys ? settings : withSecretKeys(settings);
     const address = embedded?.address ?? options.attachTo ?? { url: settings.databaseUrl ?? '' };
     const common = {
       address,
@@ -99,9 +107,20 @@ function keySourceOf(settings: Config): KeySource {
   return { location, isNew: !existsSync(location) };
 }
 
+/** Without it a command makes none: nobody would notice that what is stored can't be decrypted any more. The start of a service warns. */
+async function isKeyFileMissing(settings: Config): Promise<boolean> {
+  if (settings.secretKeys.length > 0) return false;
+  return !existsSync(secretKeysFile(settings)) && (await hasCluster(settings.dataDir));
+}
+
 function embeddedOptions(settings: Config, options: ConnectOptions) {
   const connections = Math.max(EMBEDDED_CONNECTIONS_MIN, connectionCount(settings) + SPARE_CONNECTIONS);
-  return { ...options, dataDir: settings.dataDir, settings: { max_connections: String(connections) } };
+  return {
+    ...options,
+    dataDir: settings.dataDir,
+    onCreated: () => void withSecretKeys(settings),
+    settings: { max_connections: String(connections) },
+  };
 }
 
 async function assertServer(db: Database, advice: string): Promise<void> {

@@ -5,26 +5,17 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import {
+  command,
   freePort,
   migratedFolder,
   postmasterOf,
   ROOT_DIR,
-  startService,
   sweep,
   temporaryFolder,
 } from './service-process.ts';
 
 describe('commands on the embedded database', () => {
   after(sweep);
-
-  async function command(dataDir: string, ...args: string[]) {
-    const program = await startService({
-      env: { DATA_DIR: dataDir },
-      command: [process.execPath, 'src/cli/main.ts', ...args],
-    });
-    const code = await program.exit();
-    return { code, out: program.out(), err: program.err() };
-  }
 
   it('start it for the moment, wait for one another, and leave nothing running', async () => {
     const dataDir = join(await temporaryFolder(), 'fresh');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/sql.ts';
@@ -7,7 +8,7 @@ import { setUrl } from '../../src/webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../src/webhooks/endpoints/secret-encryption.ts';
 import { TESTER } from '../harness/actor.ts';
 import { guard } from '../harness/webhooks/webhook-world.ts';
-import { seededFolder, startService, sweep, whileStopped } from './service-process.ts';
+import { command, seededFolder, startService, sweep, whileStopped } from './service-process.ts';
 
 const OTHER_KEY = 'another secret key that never encrypted anything';
 
@@ -54,6 +55,33 @@ describe('a start with secret keys that decrypt no signing secret', () => {
   it('says so in one line with their number and the remedy, whatever its roles', async () => {
     await assertWarned(/^none .* behind those in SECRET_KEYS /, { SECRET_KEYS: OTHER_KEY });
     await assertWarned(/^none .* behind those in SECRET_KEYS /, { SECRET_KEYS: OTHER_KEY, ROLES: 'api' });
+  });
+
+  it('is left to the service: a command refuses instead of making a new file, and the doctor says what is lost', async () => {
+    await rename(keysFile, `${keysFile}.aside`);
+    for (const words of [
+      ['organization', 'list'],
+      ['organization', 'create', '--name', 'One'],
+      ['webhooks', 'rotate-secret', integrationIds[0] ?? ''],
+      ['migrate'],
+    ]) {
+      const { code, out, err } = await command(dataDir, ...words);
+      assert.deepEqual([code, out], [1, ''], words.join(' '));
+      assert.match(err, /^crownwheel: \S+\/secret-keys is missing, though there is a database; restore it .*\n$/);
+    }
+    const { code, out } = await command(dataDir, 'doctor', '--json');
+    const found = new Map(JSON.parse(out).checks.map((check: { name: string }) => [check.name, check]));
+    assert.equal(code, 1);
+    assert.partialDeepStrictEqual(found.get('secret keys'), {
+      is_ok: false,
+      message: `${keysFile} is missing, though there is a database`,
+    });
+    assert.partialDeepStrictEqual(found.get('signing secrets'), {
+      is_ok: false,
+      message: `none of the secret keys decrypts those of ${integrationIds.join(', ')}`,
+    });
+    assert.equal(existsSync(keysFile), false);
+    await rename(`${keysFile}.aside`, keysFile);
   });
 
   it('says that the file of keys was missing when it makes it anew beside a database that has secrets', async () => {

@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { signsOfExposure } from '../../service/startup/network-exposure.ts';
 import { checkAllSecrets } from '../../webhooks/endpoints/endpoint-status.ts';
-import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
+import { createSecretEncryption, type SecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 
 const NAMED_LIMIT = 10;
@@ -10,7 +10,7 @@ const NAMED_LIMIT = 10;
 /** Decrypts every signing secret in use: if the keys were changed or lost, nothing can be signed. */
 export async function checkSigningSecrets(db: Database, secretKeys: readonly string[]): Promise<Check> {
   const name = 'signing secrets';
-  const { total, undecryptable } = await checkAllSecrets(db, createSecretEncryption(secretKeys));
+  const { total, undecryptable } = await checkAllSecrets(db, decryptionWith(secretKeys));
   if (undecryptable.size > 0) {
     return wrong(
       name,
@@ -42,6 +42,16 @@ export function checkTargets(config: Config): Check {
     `may go to http and private addresses, though ${signs.join(' and ')}`,
     'set WEBHOOK_PRIVATE_TARGETS=off, unless the receivers are in your own network',
   );
+}
+
+/** Also without a key, as when the file of keys is missing: then nothing can be decrypted. */
+function decryptionWith(secretKeys: readonly string[]): Pick<SecretEncryption, 'decrypt'> {
+  if (secretKeys.length > 0) return createSecretEncryption(secretKeys);
+  return {
+    decrypt() {
+      throw new Error('there are no secret keys');
+    },
+  };
 }
 
 function namesOf(integrationIds: Set<string>): string {

@@ -10,6 +10,7 @@ import { StartError } from '../../db/start-error.ts';
 import type { Connection } from '../../service/connect.ts';
 import { connectionCount } from '../../service/pool-sizes.ts';
 import { assertPortFree } from '../../service/startup/port.ts';
+import type { Shell } from '../shell.ts';
 import { type Check, ok, warning, wrong } from './check.ts';
 import { checkDurability } from './doctor-durability.ts';
 import { checkMail } from './doctor-mail.ts';
@@ -20,7 +21,7 @@ import { checkSigningSecrets, checkTargets } from './doctor-webhooks.ts';
 
 export type DoctorTools = {
   readSettings: () => Config;
-  withConnection: <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>;
+  withConnection: Shell['withConnection'];
 };
 
 const DISK_FREE_MIN_BYTES = 1_000_000_000;
@@ -103,7 +104,7 @@ async function checkSecretKeys(config: Config): Promise<Check> {
 
 async function checkDatabase(config: Config, withConnection: DoctorTools['withConnection']): Promise<Check[]> {
   try {
-    return await withConnection(async ({ db, embedded, config: { secretKeys } }) => {
+    const look = async ({ db, embedded, config: { secretKeys } }: Connection) => {
       const server = await checkServer(db, config, embedded === null ? 'DATABASE_URL' : 'embedded');
       const migrations = await checkMigrations(db);
       // Only this release's schema is known to have them where they are looked for.
@@ -111,7 +112,8 @@ async function checkDatabase(config: Config, withConnection: DoctorTools['withCo
         ? [await checkSigningSecrets(db, secretKeys), ...(await checkPhotoOwner(config, db)), await checkPrices(db)]
         : [];
       return [server, await checkDurability(db), migrations, ...stored, await checkClock(db)];
-    });
+    };
+    return await withConnection(look, { toleratesMissingKeys: true });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const mend = config.databaseUrl === null ? 'see the log in DATA_DIR' : 'check DATABASE_URL, the server and its log';

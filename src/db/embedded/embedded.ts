@@ -45,6 +45,8 @@ export type EmbeddedOptions = {
   onProgress: (message: string) => void;
   /** Called when the server died while it was needed, and when it was brought back or could not be. */
   onFault?: (message: string) => void;
+  /** Called before a database that was made now is in its place: what it needs beside it is there as soon as it is. */
+  onCreated?: () => void;
   /** Lines for postgresql.conf; tests trade durability for speed with them. */
   settings?: Record<string, string>;
   /** Aborting it ends a start that is under way, and the server with it. */
@@ -128,6 +130,7 @@ async function initialiseOnce(paths: ServerPaths, options: EmbeddedOptions): Pro
     '--no-instructions',
     ...(options.settings?.fsync === 'off' ? ['--no-sync'] : []),
   ]);
+  options.onCreated?.();
   await rename(fresh, paths.clusterDir);
 }
 

@@ -116,7 +116,7 @@ export async function readSecrets(
 /** Tries to decrypt every secret that signs now. Returns how many there are, and the integrations for which no key fits. */
 export async function checkAllSecrets(
   db: Queryable,
-  encryption: SecretEncryption,
+  encryption: Pick<SecretEncryption, 'decrypt'>,
 ): Promise<{ total: number; undecryptable: Set<string> }> {
   const undecryptable = new Set<string>();
   let [total, afterIntegration, afterId] = [0, '', 0];
@@ -135,7 +135,7 @@ export async function checkAllSecrets(
   }
 }
 
-function isDecryptable(encryption: SecretEncryption, ciphertext: string): boolean {
+function isDecryptable(encryption: Pick<SecretEncryption, 'decrypt'>, ciphertext: string): boolean {
   try {
     encryption.decrypt(ciphertext);
     return true;
