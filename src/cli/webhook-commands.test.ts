@@ -85,6 +85,41 @@ describe('commands for webhooks', () => {
     );
   });
 
+  it('creates no secret with keys that are not those of the service, unless it is forced', async () => {
+    const { integrationId: id } = shop;
+    const { integrationId: fresh } = await openShop(world);
+    const secretsOf = async (integrationId: string) =>
+      await world.db.query(sql`select id, expires_at from webhook_secrets where integration_id = ${integrationId}`);
+    const before = await secretsOf(id);
+    const service = settings;
+    settings = { ...service, secretKeys: ['a key of somebody else, long enough to be one'] };
+    try {
+      assert.match(
+        await refusal('webhooks', 'rotate-secret', id),
+        /^The secret keys at hand do not decrypt the signing secret of int_\w+, .* add --force\.$/,
+      );
+      for (const words of [
+        ['rotate-secret', fresh],
+        ['set-url', fresh, receiver.url],
+      ])
+        assert.match(await refusal('webhooks', ...words), /^The secret keys at hand do not decrypt any stored signing/);
+      assert.deepEqual(await secretsOf(id), before);
+      assert.deepEqual(await secretsOf(fresh), []);
+      // Nothing is created by these.
+      await json('webhooks', 'set-url', id, receiver.url);
+      await json('webhooks', 'set-url', fresh, 'none');
+
+      assert.match((await json('webhooks', 'set-url', fresh, receiver.url, '--force')).secret, /^whsec_/);
+      const forced = await json('webhooks', 'rotate-secret', fresh, '--grace-hours', '0', '--force');
+      assert.match(forced.secret, /^whsec_/);
+      // Some are decrypted: a key was lost, and these are the keys of the service.
+      const { integrationId: another } = await openShop(world);
+      assert.match((await json('webhooks', 'set-url', another, receiver.url)).secret, /^whsec_/);
+    } finally {
+      settings = service;
+    }
+  });
+
   it('"subscribe", "disable" and "enable" hold from the next event on', async () => {
     const { integrationId: id } = shop;
     const webhook = async () => (await shop.api.get('/v1/me')).body;

@@ -245,7 +245,7 @@ describe('what an operator sees when webhooks do not arrive', () => {
     const { out } = await run('webhooks', 'show', id);
     assert.match(
       out,
-      /\nNone of SECRET_KEYS decrypts its secret: put the missing key back, or run "webhooks rotate-secret/,
+      /\nNone of SECRET_KEYS decrypts its secret: put the missing key back, or run "webhooks rotate-secret int_\w+ --grace-hours 0 --force"/,
     );
     settings = good;
     assert.equal((await json('webhooks', 'show', id)).secrets[0].is_openable, true);

@@ -15,7 +15,7 @@ export async function checkSigningSecrets(db: Database, secretKeys: readonly str
     return wrong(
       name,
       `none of the secret keys decrypts those of ${namesOf(undecryptable)}`,
-      'put the missing key back behind the others; if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each',
+      'put the missing key back behind the others; if it is lost, run "webhooks rotate-secret int_… --grace-hours 0 --force" for each',
     );
   }
   if (total === 0) return ok(name, 'none yet');

@@ -23,6 +23,6 @@ export async function warnOfLostKeys(
   const made = isNew ? `${location} was missing and is made anew, but the database is older: ` : '';
   log.warn(
     { integrations: [...undecryptable].slice(0, NAMED_LIMIT) },
-    `${made}none of the secret keys decrypts the signing secrets of ${whose}, and webhooks wait for them; put the old key back behind those in ${location} and start again, or, if it is lost, run "webhooks rotate-secret int_… --grace-hours 0" for each ("doctor" names them)`,
+    `${made}none of the secret keys decrypts the signing secrets of ${whose}, and webhooks wait for them; put the old key back behind those in ${location} and start again, or, if it is lost, run "webhooks rotate-secret int_… --grace-hours 0 --force" for each ("doctor" names them)`,
   );
 }

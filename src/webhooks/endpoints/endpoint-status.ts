@@ -113,24 +113,26 @@ export async function readSecrets(
   return rows.map(({ ciphertext, ...secret }) => ({ ...secret, isDecryptable: isDecryptable(encryption, ciphertext) }));
 }
 
-/** Tries to decrypt every secret that signs now. Returns how many there are, and the integrations for which no key fits. */
+/** Tries to decrypt every secret that signs now. Returns how many there are, how many can be decrypted, and for which integrations none of the keys fits. */
 export async function checkAllSecrets(
   db: Queryable,
   encryption: Pick<SecretEncryption, 'decrypt'>,
-): Promise<{ total: number; undecryptable: Set<string> }> {
+): Promise<{ total: number; decryptable: number; undecryptable: Set<string> }> {
   const undecryptable = new Set<string>();
-  let [total, afterIntegration, afterId] = [0, '', 0];
+  let [total, decryptable, afterIntegration, afterId] = [0, 0, '', 0];
   for (;;) {
     const rows = await db.query<{ integrationId: string; id: number; ciphertext: string }>(sql`
       select integration_id as "integrationId", id, ciphertext from webhook_secrets
       where (integration_id, id) > (${afterIntegration}, ${afterId}::bigint)
         and (expires_at is null or expires_at > clock_timestamp())
       order by integration_id, id limit ${SECRETS_AT_ONCE}`);
-    for (const { integrationId, ciphertext } of rows)
-      if (!isDecryptable(encryption, ciphertext)) undecryptable.add(integrationId);
+    for (const { integrationId, ciphertext } of rows) {
+      if (isDecryptable(encryption, ciphertext)) decryptable += 1;
+      else undecryptable.add(integrationId);
+    }
     total += rows.length;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < SECRETS_AT_ONCE) return { total, undecryptable };
+    if (last === undefined || rows.length < SECRETS_AT_ONCE) return { total, decryptable, undecryptable };
     [afterIntegration, afterId] = [last.integrationId, last.id];
   }
 }

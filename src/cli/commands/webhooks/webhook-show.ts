@@ -85,7 +85,7 @@ function warnings(state: EndpointStatus, secrets: SecretState[], { dueSince }: B
   const found = [notSentNote(state)];
   if (secrets.some((secret) => !secret.isDecryptable)) {
     found.push(
-      `None of SECRET_KEYS decrypts ${secrets.length === 1 ? 'its secret' : 'some of its secrets'}: put the missing key back, or run "webhooks rotate-secret ${state.integrationId} --grace-hours 0".`,
+      `None of SECRET_KEYS decrypts ${secrets.length === 1 ? 'its secret' : 'some of its secrets'}: put the missing key back, or run "webhooks rotate-secret ${state.integrationId} --grace-hours 0 --force".`,
     );
   }
   if (state.isSending && dueSince !== null && Date.now() - dueSince.getTime() > OVERDUE_MS) {

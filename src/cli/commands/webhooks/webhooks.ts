@@ -11,6 +11,7 @@ import { createSsrfGuard } from '../../../webhooks/sending/ssrf-guard.ts';
 import type { Shell } from '../../shell.ts';
 import { wholeNumber } from '../option-values.ts';
 import { endpointOf, joinLines, notSentNote, sendingJson } from './endpoint-text.ts';
+import { assertKeysFit, FORCE_OPTION } from './keys-that-fit.ts';
 import { addDeliveries, addDelivery, addPing, addReplay } from './webhook-deliveries.ts';
 import { addShow } from './webhook-show.ts';
 
@@ -53,14 +54,18 @@ function addSetUrl(noun: Command, shell: Shell): void {
     .description('set the URL for webhooks; the first URL also creates a signing secret, which is shown only once')
     .argument('<integration>', ID_HELP)
     .argument('<url>', 'an https URL, or "none" to remove it and hold pending deliveries')
+    .option(...FORCE_OPTION)
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s crownwheel -- webhooks set-url int_… https://shop.example/webhooks',
     );
-  shell.run(command, async (integrationId: string, text: string) =>
+  shell.run(command, async (integrationId: string, text: string, { force }: { force?: boolean }) =>
     shell.withChannel(async ({ context: { db }, config }) => {
       const { isPrivateWebhookAllowed, secretKeys } = config;
       const tools = { guard: createSsrfGuard(isPrivateWebhookAllowed), encryption: createSecretEncryption(secretKeys) };
+      // Only the first URL creates a secret.
+      const createsSecret = text !== 'none' && (await readSecrets(db, tools.encryption, integrationId)).length === 0;
+      if (createsSecret && force !== true) await assertKeysFit(db, tools.encryption, integrationId);
       const set = await setUrl(db, COMMAND_LINE, tools, integrationId, text === 'none' ? null : text).catch(
         (error: unknown) => {
           throw isPrivateWebhookAllowed ? error : withAdvice(error, text);
@@ -101,10 +106,12 @@ function addRotateSecret(noun: Command, shell: Shell): void {
     .description('create a new signing secret, which is shown only once; the old one stays valid for the grace period')
     .argument('<integration>', ID_HELP)
     .option('--grace-hours <hours>', `0 to ${GRACE_MAX_HOURS}`, wholeNumber(0, GRACE_MAX_HOURS), GRACE_DEFAULT_HOURS)
+    .option(...FORCE_OPTION)
     .addHelpText('after', '\nExample:\n  $ npm run -s crownwheel -- webhooks rotate-secret int_… --grace-hours 0');
-  shell.run(command, async (integrationId: string, { graceHours }: { graceHours: number }) =>
+  shell.run(command, async (integrationId: string, { graceHours, force }: { graceHours: number; force?: boolean }) =>
     shell.withChannel(async ({ context: { db, now }, config }) => {
       const encryption = createSecretEncryption(config.secretKeys);
+      if (force !== true) await assertKeysFit(db, encryption, integrationId);
       const earlier = (await readSecrets(db, encryption, integrationId)).length;
       const secret = await rotateSigningSecret(db, COMMAND_LINE, encryption, integrationId, graceHours, now());
       if (secret === null) throw notFound('integration', integrationId);
