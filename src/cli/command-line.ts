@@ -60,10 +60,10 @@ export async function runCommandLine(args: string[], terminal: Terminal): Promis
     });
   for (const loadNoun of nounsFor(words[0])) (await loadNoun())(program, shell);
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(words, { from: 'user' }).catch(unlessShown);
+    await terminal.written();
     return shell.exitCode();
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const message = messageOf(error);
     const isHelpShown = error instanceof CommanderError && error.code === 'commander.help' && !isJson;
     if (!isHelpShown) {
@@ -71,6 +71,11 @@ export async function runCommandLine(args: string[], terminal: Terminal): Promis
     }
     return 1;
   }
+}
+
+/** The help and the version come as an error that is none. */
+function unlessShown(error: unknown): void {
+  if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
 /** All of them where the first word names none: the help lists them, and a complaint suggests what it resembles. */

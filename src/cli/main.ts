@@ -7,9 +7,12 @@ const { readConfig } = await import('../config.ts');
 const { endProcess } = await import('../service/shutdown/end-process.ts');
 const { listenForStop } = await import('../service/shutdown/shutdown-signals.ts');
 const { runCommandLine } = await import('./command-line.ts');
+const { standardOutput } = await import('./standard-output.ts');
+const output = standardOutput(process.stdout);
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   readSettings: readConfig,
-  writeOut: (line) => process.stdout.write(line),
+  writeOut: output.write,
+  written: output.written,
   writeErr: (line) => process.stderr.write(line),
   readInput: () => text(process.stdin),
   stop: listenForStop().stop,

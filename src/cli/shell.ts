@@ -13,6 +13,8 @@ import { aborted } from '../service/shutdown/shutdown-signals.ts';
 export type Terminal = {
   readSettings: () => Config;
   writeOut: (text: string) => void;
+  /** Fails if something of it could not be written. */
+  written: () => Promise<void>;
   writeErr: (text: string) => void;
   /** All of standard input. */
   readInput: () => Promise<string>;

@@ -37,6 +37,7 @@ export function commandLine(readSettings: () => Config): CommandLine {
       writeOut: (text) => {
         out += text;
       },
+      written: async () => {},
       writeErr: (text) => {
         err += text;
       },

@@ -10,6 +10,7 @@ import {
   migratedFolder,
   postmasterOf,
   ROOT_DIR,
+  startService,
   sweep,
   temporaryFolder,
 } from './service-process.ts';
@@ -80,6 +81,30 @@ describe('commands on the embedded database', () => {
     const failure = await command(dataDir, 'integration', 'delete', 'int_x', '--json');
     assert.deepEqual([failure.code, failure.out], [1, '']);
     assert.match(JSON.parse(failure.err).error, /add --yes/);
+  });
+
+  it('fail if their output can not be written, unless whoever reads it has seen enough', async () => {
+    const dataDir = join(await temporaryFolder(), 'fresh');
+    const endOf = async (line: string) => {
+      const program = await startService({
+        env: { DATA_DIR: dataDir },
+        command: ['bash', '-c', line, process.execPath],
+      });
+      const code = await program.exit();
+      return { code, err: program.err() };
+    };
+    const complaint = 'the output could not be written (ENOSPC: no space left on device, write)';
+    for (const words of ['doctor', '--help', '--version', 'stock import --help']) {
+      const { code, err } = await endOf(`"$0" src/cli/main.ts ${words} > /dev/full`);
+      assert.equal(code, 1, words);
+      assert.ok(err.startsWith(`crownwheel: ${complaint}; `), err);
+    }
+    const asJson = await endOf('"$0" src/cli/main.ts doctor --json > /dev/full');
+    assert.equal(asJson.code, 1);
+    assert.ok(JSON.parse(asJson.err).error.startsWith(complaint), asJson.err);
+    // The message can't be written either; the code says it.
+    assert.deepEqual(await endOf('"$0" src/cli/main.ts doctor > /dev/full 2> /dev/full'), { code: 1, err: '' });
+    assert.deepEqual(await endOf('set -o pipefail; "$0" src/cli/main.ts --help | true'), { code: 0, err: '' });
   });
 
   it('are reached by npm run, whose own words stay out of the output', async () => {
