@@ -44,4 +44,12 @@ describe('readiness', () => {
     const refused = await world.client(null).get('/v1/me');
     assert.deepEqual([refused.status, refused.headers.connection], [401, 'close']);
   });
+
+  it('answers 503 to a probe without an error in the log: the probe asks for it', () => {
+    const lines = world.logLines.map((line) => JSON.parse(line)).filter(({ code }) => code === 'not_ready');
+    assert.deepEqual(
+      lines.map(({ level, status, msg, err }) => [level, status, msg, err]),
+      [['info', 503, 'GET /api/v1/ready 503', undefined]],
+    );
+  });
 });

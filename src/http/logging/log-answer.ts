@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
-import type { ApiError } from '../../contract/errors.ts';
+import type { ApiError, ErrorCode } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operations/operation.ts';
 import type { UnknownNames } from '../json/unknown-names.ts';
 import { loggedPath } from '../request-url.ts';
@@ -44,9 +44,9 @@ function writeLine(
   response: ServerResponse,
   { requestId, integrationId, route, startedAtMs, fault = null }: RequestRecord,
 ): void {
-  // This 401 is no fault of the client's; all others below 500 are, and so are more reads than it may have at once.
+  // This 401 is no fault of the client's; all others below 500 are.
   const isOurs =
-    fault !== null && ((fault.status >= 500 && fault.code !== 'overloaded') || fault.code === 'auth_lookup_failed');
+    fault !== null && ((fault.status >= 500 && !EXPECTED_CODES.has(fault.code)) || fault.code === 'auth_lookup_failed');
   if (!isOurs && !isInfoLogged(log)) return;
   // A client that disconnects before its answer has begun has seen no status.
   const status = response.headersSent ? response.statusCode : undefined;
@@ -64,6 +64,9 @@ function writeLine(
   if (isOurs) log.error({ ...fields, err: fault.cause ?? fault }, message);
   else log.info(fields, message);
 }
+
+/** These 503 are right as they are: more than may run at once, and the answer to a load balancer's probe. */
+const EXPECTED_CODES = new Set<ErrorCode>(['overloaded', 'not_ready']);
 
 const QUIET_LEVELS = new Set(['warn', 'error', 'fatal', 'silent']);
 
