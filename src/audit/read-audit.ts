@@ -145,6 +145,23 @@ export async function lastChangesOf(
   );
 }
 
+/** What a field of an object was at a row of the log: the old value of its first change since; null if there was none. */
+export async function valueAt(
+  db: Queryable,
+  object: { organizationId: string; kind: AuditObjectKind; id: string },
+  field: string,
+  auditId: string,
+): Promise<unknown> {
+  const { organizationId, kind, id } = object;
+  const [row] = await db.query<{ value: unknown }>(sql`
+    select a.old_values -> ${field}::text as value from audit_log a
+    where a.organization_id = ${organizationId} and a.object_kind = ${kind} and a.object_id = ${id}
+      and a.old_values ? ${field}
+      and a.at >= (select at from audit_log where organization_id = ${organizationId} and id = ${auditId})
+    order by a.at, a.id limit 1`);
+  return row?.value ?? null;
+}
+
 /** What an undo must know of the change. */
 export type UndoableRow = Pick<
   AuditRow,

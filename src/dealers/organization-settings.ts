@@ -8,6 +8,7 @@ import { STRING_LENGTH_LIMIT } from '../contract/limits.ts';
 import type { Address } from '../contract/resources/common.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { assertAmountsStay } from './currency-decimals.ts';
 import { checkedCurrency, checkedName, checkedTimeZone } from './input-rules.ts';
 import { lockRatesShared } from './rates/exchange-rates.ts';
 import { assertRates, type RateOptions } from './rates/missing-rates.ts';
@@ -72,7 +73,6 @@ export async function changeOrganization(
         postal_code = case when ${hasAddress} then ${address?.postal_code ?? null} else postal_code end,
         country = case when ${hasAddress} then ${address?.country ?? null} else country end
       where id = ${organizationId}`);
-    if (currency !== null) await assertRates(tx, await channelsOf(tx, organizationId), options);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'organization.changed',
@@ -89,6 +89,10 @@ export async function changeOrganization(
     });
     const changed = Object.keys(changes).filter((field) => IN_DOCUMENTS.includes(field));
     if (changed.length > 0) await refreshOrganization(tx, organizationId, changed.join(', '));
+    if (currency === null) return;
+    // Last, because it takes the lock of a count.
+    await assertAmountsStay(tx, organizationId, old.currency, currency);
+    await assertRates(tx, await channelsOf(tx, organizationId), options);
   });
 }
 

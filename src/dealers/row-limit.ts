@@ -35,3 +35,8 @@ export async function isAtLimit(tx: Transaction, { rows, limit }: Pick<RowLimit,
   const found = await tx.query(sql`select from (${rows} offset ${limit - 1} limit 1) counted`);
   return found.length > 0;
 }
+
+/** The name of the lock of a dealer's unfinished jobs on stock: who holds it sees none begin. */
+export function stockJobsOf(organizationId: string): string {
+  return `stock_jobs ${organizationId}`;
+}

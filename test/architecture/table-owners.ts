@@ -196,6 +196,11 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'An integration is attached only if it holds no other dealer’s data.',
   },
   {
+    file: 'dealers/currency-decimals.ts',
+    reads: ['items', 'promotions', 'stock_jobs'],
+    reason: 'A currency with other decimals would change every amount of the stock.',
+  },
+  {
     file: 'dealers/deletions.ts',
     writes: ['webhook_endpoints'],
     reason: 'An integration that is being deleted sends nothing more, from the commit of the request on.',

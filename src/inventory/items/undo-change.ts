@@ -5,6 +5,7 @@ import type { Values } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { UNDO_LIMIT_DAYS } from '../../contract/dashboard/limits.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { AMOUNT_FIELDS, haveDecimalsChangedSince } from '../../dealers/currency-decimals.ts';
 import { orderPhotos, restorePhoto } from '../photos/photos.ts';
 import { setPublished } from '../publications.ts';
 import type { ItemChanges } from './item-input.ts';
@@ -86,6 +87,9 @@ async function undoSwitch(request: Undo, operation: string): Promise<string | nu
 async function undoEdit(request: Undo, isCostAllowed: boolean): Promise<Undone> {
   const { context, actor, organizationId, itemId, row } = request;
   const untakable = new Set(isCostAllowed ? [] : ['costAmount']);
+  if (await haveDecimalsChangedSince(context.db, organizationId, row.id)) {
+    for (const field of AMOUNT_FIELDS) untakable.add(field);
+  }
   for (let attempt = 1; ; attempt++) {
     const item = await readItem(context.db, organizationId, itemId);
     const { changes, skipped } = takenBack(row, item, untakable);

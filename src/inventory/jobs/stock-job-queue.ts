@@ -12,7 +12,7 @@ import {
   UNIQUE_VIOLATION,
 } from '../../db/database.ts';
 import { rawSql, type Sql, sql } from '../../db/sql.ts';
-import { isAtLimit, lockCount } from '../../dealers/row-limit.ts';
+import { isAtLimit, lockCount, stockJobsOf } from '../../dealers/row-limit.ts';
 import { newId } from '../../ids/new-id.ts';
 
 /** Longer than a job can be undone. */
@@ -64,7 +64,7 @@ export async function startJob(db: Database | Transaction, actor: Actor, job: Ne
   const unfinished = sql`
     select from stock_jobs where organization_id = ${organizationId} and status in ('queued', 'running')`;
   return await inTransaction(db, async (tx) => {
-    await lockCount(tx, `stock_jobs ${organizationId}`);
+    await lockCount(tx, stockJobsOf(organizationId));
     const [queued] = await tx.query<{ id: string }>(sql`
       select id from stock_jobs where organization_id = ${organizationId} and attempt = ${attempt}`);
     if (queued !== undefined) return queued.id;

@@ -3,8 +3,9 @@ import { type AuditObjectRow, countAuditObjects, listAuditObjects } from '../../
 import type { Values } from '../../audit/record-audit.ts';
 import { LIST_PAGE_BYTES } from '../../contract/dashboard/list.ts';
 import { DomainError } from '../../contract/domain-error.ts';
-import type { Transaction } from '../../db/database.ts';
+import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { AMOUNT_FIELDS, haveDecimalsChangedSince } from '../../dealers/currency-decimals.ts';
 import { type Decide, editItems, type GoneField, type StockChanges } from '../items/edit-items.ts';
 import { removeUnchangedItems } from '../items/remove-unchanged-items.ts';
 import type { StockValues } from '../items/stock-values.ts';
@@ -30,16 +31,19 @@ const GONE: Record<GoneField, string> = {
   channels: 'A channel that it was on no longer exists.',
 };
 
+const OWNERS_ONLY = 'Only owners may set the cost price.';
+const OTHER_DECIMALS = 'The business has a currency with other decimals since, so the amount is left as it is.';
+
 export const undoKind: StockJobKind<Work> = {
   auditAction: 'stock.job_undone',
   isServedOverQuota: true,
 
   async count(context, job) {
-    return await countAuditObjects(context.db, await auditKeyOf(context, job));
+    return await countAuditObjects(context.db, await auditKeyOf(context.db, job));
   },
 
   async nextBatch(context, job) {
-    const key = await auditKeyOf(context, job);
+    const key = await auditKeyOf(context.db, job);
     let [phase, after] = positionOf(job.position);
     for (;;) {
       const found = await listAuditObjects(context.db, key, { after, limit: BATCH_LIMIT, bytesLimit: LIST_PAGE_BYTES });
@@ -90,6 +94,8 @@ async function restore(
   const skipped: JobError[] = [];
   // An undo that an older release asked for does not say it: then the cost price stays.
   const isCostAllowed = job.parameters.isCostAllowed === true;
+  const { auditId } = await auditKeyOf(tx, job);
+  const areAmountsOld = await haveDecimalsChangedSince(tx, job.organizationId, auditId);
   const decide: Decide = (item) => {
     const object = byId.get(item.id);
     if (object === undefined) return null;
@@ -98,10 +104,14 @@ async function restore(
     for (const field of skippedFields) {
       skipped.push({ ...names, field, message: 'Changed since, and left as it is.' });
     }
-    if (isCostAllowed || changes.costAmount === undefined) return changes;
-    skipped.push({ ...names, field: 'costAmount', message: 'Only owners may set the cost price.' });
-    const { costAmount: _, ...others } = changes;
-    return others;
+    for (const field of AMOUNT_FIELDS) {
+      if (changes[field] === undefined) continue;
+      if (areAmountsOld) skipped.push({ ...names, field, message: OTHER_DECIMALS });
+      else if (field === 'costAmount' && !isCostAllowed) skipped.push({ ...names, field, message: OWNERS_ONLY });
+      else continue;
+      delete changes[field];
+    }
+    return changes;
   };
   const edits = await editItems(tx, context, job.organizationId, [...byId.keys()], decide, { isGoneSkipped: true });
   for (const { item, error, gone = [] } of edits.results) {
@@ -182,7 +192,7 @@ function positionOf(position: string): [Phase, string] {
   return [PHASES.find((one) => one === phase) ?? 'changed', after];
 }
 
-async function auditKeyOf({ db }: StockJobContext, { organizationId, undoes }: RunningJob) {
+async function auditKeyOf(db: Queryable, { organizationId, undoes }: RunningJob) {
   const [row] = await db.query<{ auditId: string | null }>(sql`
     select audit_id as "auditId" from stock_jobs where id = ${undoes} and organization_id = ${organizationId}`);
   const auditId = row?.auditId ?? null;

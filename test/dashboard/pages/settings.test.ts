@@ -62,6 +62,17 @@ describe('the settings and the audit log in the browser', () => {
     await page.getByText(/no exchange rate for KWD\//).waitFor();
   });
 
+  it('refuse a currency with other decimals beside its field, with what to do', async (t) => {
+    const other = await site.world.dealer();
+    await createItem(site.world.channel, COMMAND_LINE, other.organizationId, watch({ priceAmount: 890_000 }));
+    const { page, context } = await site.openAs(await site.person(other), '/settings/business');
+    t.after(() => context.close());
+    await page.getByRole('combobox', { name: 'Currency' }).fill('JPY');
+    await page.getByRole('option', { name: /^JPY/ }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/^USD has 2 decimals and JPY has 0.*1 item has a price.*import it with “none”/).waitFor();
+  });
+
   it('say in a form and beside an upload that the storage quota is used up', async (t) => {
     const other = await site.world.dealer();
     const { page, context } = await site.openAs(await site.person(other), '/settings/business');

@@ -54,7 +54,7 @@ export const organizationOperations = {
     path: '/business',
     access: 'owner',
     description:
-      'Changes settings of the business. Its sites learn of it by events. 409 `changed_meanwhile` if somebody was faster, `rate_missing` if a channel could not be priced in the new currency.',
+      'Changes settings of the business. Its sites learn of it by events. 409 `changed_meanwhile` if somebody was faster, `rate_missing` if a channel could not be priced in the new currency, `not_empty` if its decimals differ and there are amounts.',
     body: Type.Object(change),
     response: BusinessSettings,
   }),
