@@ -1,4 +1,5 @@
 import { exponentOf } from '../../contract/currencies.ts';
+import { roundedToStep } from '../../contract/price-rounding.ts';
 import type { Price, Promotion } from '../../contract/resources/common.ts';
 
 /**
@@ -150,13 +151,7 @@ function round(numerator: bigint, denominator: bigint, rule: PriceRule): bigint 
   }
   const units = NEAREST_UNITS[rule.rounding];
   const step = units === undefined ? 1n : units * unit;
-  const rounded = divideHalfUp(numerator, denominator * step) * step;
-  // Rounding never makes a price zero.
-  return rounded === 0n ? step : rounded;
-}
-
-function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
-  return (2n * numerator + denominator) / (2n * denominator);
+  return roundedToStep(numerator, denominator, step);
 }
 
 function divideUp(numerator: bigint, denominator: bigint): bigint {

@@ -1,4 +1,5 @@
 import { DomainError } from '../../contract/domain-error.ts';
+import { changedPrice, type PriceChange } from '../../contract/price-rounding.ts';
 import { type Decide, editItems } from '../items/edit-items.ts';
 import { outcomeOfEdits } from './batch-outcome.ts';
 import { countSelected, nextSelected, type StockSelection } from './bulk-selection.ts';
@@ -8,7 +9,7 @@ import type { RunningJob, StockJobKind } from './job-kind.ts';
 export type BulkChange =
   | { action: 'publish' | 'unpublish'; integrationId: string }
   | { action: 'hide' | 'show' }
-  | { action: 'change_price'; basisPoints: number | null; amount: number | null; roundTo: number | null }
+  | ({ action: 'change_price' } & PriceChange)
   | { action: 'set_location'; locationId: string | null };
 
 export type BulkChangeParameters = { selection: StockSelection; change: BulkChange };
@@ -59,13 +60,8 @@ function decisionOf(change: BulkChange): Decide {
   }
 }
 
-function newPrice(
-  price: number,
-  { basisPoints, amount, roundTo }: Extract<BulkChange, { action: 'change_price' }>,
-): ReturnType<Decide> {
-  const raised = basisPoints === null ? price + (amount ?? 0) : price + (price * basisPoints) / 10_000;
-  const step = roundTo ?? 1;
-  const priceAmount = Math.round(raised / step) * step;
-  if (priceAmount < 0) return new DomainError('invalid_input', 'The price would be below zero.', 'priceAmount');
+function newPrice(price: number, change: PriceChange): ReturnType<Decide> {
+  const priceAmount = changedPrice(price, change);
+  if (priceAmount === null) return new DomainError('invalid_input', 'The price would be below zero.', 'priceAmount');
   return { priceAmount };
 }

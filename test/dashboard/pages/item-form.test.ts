@@ -213,6 +213,12 @@ describe('the fields of an item', () => {
     await type(dialog.getByRole('textbox', { name: 'Amount, USD' }), '-1,000');
     await dialog.getByText(/USD.12,990\.00 → USD.11,990\.00/).waitFor();
     assert.equal(await send.isDisabled(), false);
+    await type(dialog.getByRole('textbox', { name: 'Amount, USD' }), '-12,989.99');
+    await dialog.getByRole('combobox', { name: 'Round to' }).click();
+    await page.getByRole('option', { name: 'USD 100.00' }).click();
+    await dialog.getByText(/USD.12,990\.00 → USD.100\.00/).waitFor();
+    await type(dialog.getByRole('textbox', { name: 'Amount, USD' }), '-12,990.01');
+    await dialog.getByText(/USD.12,990\.00 → refused, as it would be below zero/).waitFor();
   });
 
   it('of the price filter take amounts with thousands', async (t) => {

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { exponentOf } from '../../../../src/contract/currencies.ts';
 import { PERCENT_MAX } from '../../../../src/contract/dashboard/stock/bulk.ts';
 import { AMOUNT_LIMIT } from '../../../../src/contract/limits.ts';
+import { changedPrice } from '../../../../src/contract/price-rounding.ts';
 import { formatMoney } from '../../format.ts';
 import { DecimalInput, UNREADABLE } from '../../ui/fields/decimal-input.tsx';
 import type { StockItem } from './stock-queries.ts';
@@ -42,6 +43,7 @@ export function PriceFields({ currency, example, onChange }: PriceFieldsProps) {
   };
   const change = changeOf(fields);
   const before = example?.price?.amount ?? null;
+  const after = change === null || before === null ? null : priceAfter(before, change);
   return (
     <Stack gap="sm">
       <SegmentedControl
@@ -77,15 +79,19 @@ export function PriceFields({ currency, example, onChange }: PriceFieldsProps) {
       {change === null || before === null ? null : (
         <Text size="sm" role="status">
           For example {example?.title}: {formatMoney(before, currency)} →{' '}
-          {formatMoney(changedPrice(before, change), currency)}
+          {after === null ? 'refused, as it would be below zero' : formatMoney(after, currency)}
         </Text>
       )}
     </Stack>
   );
 }
 
-/** As the service computes it; shown as an example only. */
-function changedPrice(price: number, { basis_points: points, amount = 0, round_to: step = 1 }: PriceChange): number {
-  const raised = points === undefined ? price + amount : price + (price * points) / 10_000;
-  return Math.max(0, Math.round(raised / step) * step);
+/** As the job will compute it. */
+function priceAfter(before: number, change: PriceChange): number | null {
+  const { basis_points: basisPoints, amount, round_to: roundTo } = change;
+  return changedPrice(before, {
+    basisPoints: basisPoints ?? null,
+    amount: amount ?? null,
+    roundTo: roundTo ?? null,
+  });
 }

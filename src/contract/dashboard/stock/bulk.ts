@@ -47,7 +47,7 @@ const PriceChange = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: AMOUNT_LIMIT,
-      description: 'The new price is a multiple of this, in minor units.',
+      description: 'The new price is a multiple of this, in minor units. A price above zero is not rounded to zero.',
     }),
   ),
 });

@@ -92,6 +92,16 @@ describe('bulk changes of stock', () => {
     assert.deepEqual(await prices([other]), [100_000]);
   });
 
+  it('make no item free by their rounding', async () => {
+    const ids = await make('Cheap', [3_000, 14_900, 0]);
+    const price = { basis_points: -1_000, round_to: 10_000 };
+    await change({ item_ids: ids, action: 'change_price', price });
+    assert.deepEqual(await prices(ids), [10_000, 10_000, 0]);
+    const below = await change({ item_ids: ids, action: 'change_price', price: { amount: -10_001, round_to: 50_000 } });
+    assert.deepEqual(await prices(ids), [10_000, 10_000, 0]);
+    assert.equal(below.counts.wrong, 3);
+  });
+
   it('name the items that they refuse, and change the others', async () => {
     const ids = await make('Low', [500, 5_000]);
     const job = await change({ item_ids: ids, action: 'change_price', price: { amount: -1_000 } });
