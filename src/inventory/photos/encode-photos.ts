@@ -2,6 +2,7 @@ import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/limits/k
 import { DomainError } from '../../contract/domain-error.ts';
 import { AVIF_PIXELS_LIMIT, BYTES_PER_MB, PHOTO_LIMIT_BYTES, PHOTO_PIXELS_LIMIT } from '../../contract/limits.ts';
 import { convertPhoto, PictureFault } from './conversion/converter.ts';
+import { readPictureHead } from './file-formats/picture-head.ts';
 import {
   IN_PREPARATION_LIMIT,
   IN_PREPARATION_LIMIT_PER_DEALER,
@@ -14,6 +15,7 @@ import { FILE_BYTES_MAX } from './storage/photo-files.ts';
 
 /** WebP can't hold more on a side. */
 const PHOTO_SIDE_MAX_PX = 16_383;
+const DAMAGED = 'The photo cannot be read: the file is damaged.';
 
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
 
@@ -52,7 +54,7 @@ export async function prepareUpload(dealer: string, bytes: Buffer, wait: UploadW
     throw refused(`A photo may have at most ${PHOTO_LIMIT_BYTES / BYTES_PER_MB} MB.`);
   const format = sniff(bytes);
   return await asUpload(dealer, async () => {
-    const size = await uploadSize(bytes, format);
+    const size = uploadSize(bytes, format);
     const encode = () => encodeUpload(bytes, format, size);
     return await withPhotoMemory(uploadsOf(dealer), size, [format], encode, memoryWait(wait));
   });
@@ -69,8 +71,10 @@ async function asUpload<Result>(dealer: string, work: () => Promise<Result>): Pr
 }
 
 /** Reads the size from the head of the file, before anything is decoded. */
-async function uploadSize(bytes: Buffer, format: PhotoFormat): Promise<PhotoSize> {
-  const { width, height } = await convertPhoto({ kind: 'measure' }, bytes).catch(unreadable);
+function uploadSize(bytes: Buffer, format: PhotoFormat): PhotoSize {
+  const head = readPictureHead(format, bytes);
+  if (head === null) throw refused(DAMAGED);
+  const { width, height } = head;
   const limit = format === 'avif' ? AVIF_PIXELS_LIMIT : PHOTO_PIXELS_LIMIT;
   if (width * height > limit) {
     const name = format === 'avif' ? 'An AVIF photo' : 'A photo';
@@ -127,7 +131,7 @@ function sniff(bytes: Buffer): PhotoFormat {
 }
 
 function unreadable(error: unknown): never {
-  if (error instanceof PictureFault) throw refused('The photo cannot be read: the file is damaged.');
+  if (error instanceof PictureFault) throw refused(DAMAGED);
   throw refused('The photo could not be converted. Try again, or upload another one.');
 }
 

@@ -3,8 +3,6 @@ import type { PhotoFormat, SquareName } from '../photo-variants.ts';
 
 /** What the process of pictures can do with one. */
 export type Conversion =
-  /** Reads the size from the head of the file; nothing is decoded. */
-  | { kind: 'measure' }
   /**
    * Turned upright, no larger than what is stored, and decoded and encoded anew in its own format, so that nothing travels
    * along that is not the picture, such as the place where it was taken.
@@ -15,7 +13,7 @@ export type Conversion =
   /** A stored picture, turned by a quarter to the right. */
   | { kind: 'quarter turn'; format: PhotoFormat };
 
-/** A picture and its size; nothing but the size if it was only measured. */
+/** A picture and its size. */
 export type Converted = PhotoSize & { bytes: Buffer };
 
 /** Longer than encoding the largest AVIF takes. */

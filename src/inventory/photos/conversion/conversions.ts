@@ -1,5 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import { PHOTO_PIXELS_LIMIT, PHOTO_STORED_PIXELS } from '../../../contract/limits.ts';
+import { withoutMetadata } from '../file-formats/picture-head.ts';
 import type { PhotoSize } from '../photo-memory.ts';
 import { type PhotoFormat, SQUARE_SIDES_PX, type SquareName } from '../photo-variants.ts';
 import { type Conversion, type Converted, PICTURE_SECONDS_MAX } from './conversion-messages.ts';
@@ -8,20 +9,18 @@ import { type Conversion, type Converted, PICTURE_SECONDS_MAX } from './conversi
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
 /** Of 24 megapixels, effort 1 takes 3 s, 2 takes 15 s and 3 takes 37 s, for files of the same size. */
 const AVIF_EFFORT = 1;
-const NOTHING = Buffer.alloc(0);
 
 sharp.concurrency(1);
 // The cache of sharp serves repeated work on one picture. We process each picture once.
 sharp.cache(false);
 
-export async function convert(conversion: Conversion, bytes: Uint8Array): Promise<Converted> {
+/** May change the bytes that it is given. */
+export async function convert(conversion: Conversion, bytes: Buffer): Promise<Converted> {
   switch (conversion.kind) {
-    case 'measure': {
-      const { width, height } = await sharp(bytes).metadata();
-      return { width, height, bytes: NOTHING };
+    case 'upload': {
+      const { format, size } = conversion;
+      return await result(encodeOriginal(upright(withoutMetadata(format, bytes), size), format));
     }
-    case 'upload':
-      return await result(encodeOriginal(upright(bytes, conversion.size), conversion.format));
     case 'variant':
       return await result(encodeVariant(thumbnail(stored(bytes), conversion.square), conversion.format));
     case 'quarter turn':
@@ -39,8 +38,8 @@ function stored(bytes: Uint8Array): Sharp {
 }
 
 function upright(bytes: Uint8Array, { width, height }: PhotoSize): Sharp {
-  // What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
-  const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: PHOTO_PIXELS_LIMIT });
+  // The memory was counted for so many pixels. What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
+  const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: width * height });
   const scale = Math.sqrt(PHOTO_STORED_PIXELS / (width * height));
   // By its longer side, since the picture may lie on the other one until it is turned upright.
   const side = Math.floor(Math.max(width, height) * scale);

@@ -8,10 +8,12 @@ import sharp from 'sharp';
 import { picture } from '../../../../test/harness/photos.ts';
 import { childrenOf } from '../../../../test/service/service-process.ts';
 import { prepareUpload } from '../encode-photos.ts';
+import type { Conversion } from './conversion-messages.ts';
 import { convertPhoto, PictureFault } from './converter.ts';
 import { writeFrame } from './frames.ts';
 
 const NICE_FIELD = 16;
+const COPY: Conversion = { kind: 'variant', format: 'png', square: null };
 
 async function processOfPictures(): Promise<number> {
   const pids = await childrenOf({ pid: process.pid }, 'conversion-process.ts');
@@ -47,7 +49,7 @@ describe('the process of pictures', () => {
   it('says which picture is at fault, and goes on', async () => {
     const broken = (await picture('jpeg', 40, 40)).subarray(0, 60);
     await assert.rejects(convertPhoto({ kind: 'variant', format: 'webp', square: null }, broken), PictureFault);
-    assert.equal((await convertPhoto({ kind: 'measure' }, await picture('png', 7, 9))).height, 9);
+    assert.equal((await convertPhoto(COPY, await picture('png', 7, 9))).height, 9);
   });
 
   it('waits for the processor behind everything else, and knows no setting of the service', async () => {
@@ -64,21 +66,21 @@ describe('the process of pictures', () => {
 
   it('that dies takes the pictures that it works on with it, and nothing else; the next picture starts another', async () => {
     const upload = await picture('jpeg', 400, 300);
-    await convertPhoto({ kind: 'measure' }, await picture('png', 5, 5));
+    await convertPhoto(COPY, await picture('png', 5, 5));
     const pid = await processOfPictures();
     const refused = assert.rejects(prepareUpload('org_1', upload), /could not be converted/);
     process.kill(pid, 'SIGKILL');
     await refused;
-    assert.equal((await convertPhoto({ kind: 'measure' }, await picture('png', 6, 5))).width, 6);
+    assert.equal((await convertPhoto(COPY, await picture('png', 6, 5))).width, 6);
     assert.notEqual(await processOfPictures(), pid);
   });
 
   it('ignores what a terminal sends to all, and ends with its input', async () => {
-    await convertPhoto({ kind: 'measure' }, await picture('png', 5, 5));
+    await convertPhoto(COPY, await picture('png', 5, 5));
     const pid = await processOfPictures();
     process.kill(pid, 'SIGINT');
     process.kill(pid, 'SIGTERM');
-    assert.equal((await convertPhoto({ kind: 'measure' }, await picture('png', 8, 5))).width, 8);
+    assert.equal((await convertPhoto(COPY, await picture('png', 8, 5))).width, 8);
     assert.equal(await processOfPictures(), pid);
     const another = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
     another.stdin.end();
@@ -89,7 +91,7 @@ describe('the process of pictures', () => {
     const orphan = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
     const complaints = orphan.stderr.toArray();
     orphan.stdout.destroy();
-    writeFrame(orphan.stdin, { id: 1, conversion: { kind: 'measure' } }, await picture('png', 5, 5));
+    writeFrame(orphan.stdin, { id: 1, conversion: COPY }, await picture('png', 5, 5));
     assert.deepEqual(await once(orphan, 'exit'), [0, null]);
     assert.equal(Buffer.concat(await complaints).toString(), '');
   });

@@ -1,0 +1,87 @@
+import { createCompaction } from './compact.ts';
+import { METADATA_BYTES_MAX, type PictureHead } from './picture-head.ts';
+
+const START_BYTES = 2;
+const [TEM, RST_FIRST, END, START_OF_SCAN, APP_FIRST, APP_LAST, COMMENT] = [0x01, 0xd0, 0xd9, 0xda, 0xe0, 0xef, 0xfe];
+/** Those that lie between and are none of a frame: Huffman tables, arithmetic coding, and one that nobody uses. */
+const NO_FRAMES = new Set([0xc4, 0xc8, 0xcc]);
+const PROGRESSIVE = new Set([0xc2, 0xc6, 0xca, 0xce]);
+const COEFFICIENT_BYTES = 2;
+const BLOCK_SIDE = 8;
+/** JFIF, Exif, profiles of colours, and how Adobe's colours are to be read. */
+const KEPT: Record<number, string[]> = { 224: ['JFIF\0'], 225: ['Exif\0'], 226: ['ICC_PROFILE\0'], 238: ['Adobe'] };
+const NAME_BYTES_MAX = 12;
+
+type Segment = { marker: number; from: number; to: number };
+
+export function readJpegHead(bytes: Buffer): PictureHead | null {
+  for (const { marker, from } of segmentsOf(bytes)) {
+    if (marker >= 0xc0 && marker <= 0xcf && !NO_FRAMES.has(marker)) return frameAt(bytes, from + 4, marker);
+  }
+  return null;
+}
+
+/** A progressive picture is kept as coefficients until its last scan, each component as densely as it is sampled. */
+function frameAt(bytes: Buffer, at: number, marker: number): PictureHead | null {
+  const components = bytes[at + 5] ?? 0;
+  if (components === 0 || at + 6 + 3 * components > bytes.length) return null;
+  const [height, width] = [bytes.readUInt16BE(at + 1), bytes.readUInt16BE(at + 3)];
+  const samplings = Array.from({ length: components }, (_, index) => bytes[at + 7 + 3 * index] ?? 0);
+  const across = samplings.map((sampling) => sampling >> 4);
+  const down = samplings.map((sampling) => sampling & 15);
+  const [mostAcross, mostDown] = [Math.max(1, ...across), Math.max(1, ...down)];
+  const unitsAcross = Math.ceil(width / (BLOCK_SIDE * mostAcross));
+  const unitsDown = Math.ceil(height / (BLOCK_SIDE * mostDown));
+  const blocks = samplings.reduce((sum, _, index) => sum + (across[index] ?? 1) * (down[index] ?? 1), 0);
+  const wholeBytes = unitsAcross * unitsDown * blocks * BLOCK_SIDE * BLOCK_SIDE * COEFFICIENT_BYTES;
+  // Scans of single components need the same, in a frame of any kind.
+  const isInOneScan = !PROGRESSIVE.has(marker) && isFirstScanWhole(bytes, components);
+  return { width, height, wholeBytes: isInOneScan ? 0 : wholeBytes };
+}
+
+function isFirstScanWhole(bytes: Buffer, components: number): boolean {
+  for (const { marker, from } of segmentsOf(bytes)) {
+    if (marker === START_OF_SCAN) return bytes[from + 4] === components;
+  }
+  return false;
+}
+
+/** Drops comments and what applications wrote; what follows the first scan stays as it is. */
+export function withoutJpegMetadata(bytes: Buffer): Buffer {
+  const compaction = createCompaction(bytes);
+  compaction.keep(0, START_BYTES);
+  let keptBytes = 0;
+  let read = START_BYTES;
+  for (const { marker, from, to } of segmentsOf(bytes)) {
+    read = from;
+    if (marker === START_OF_SCAN) break;
+    read = to;
+    const isMetadata = marker === COMMENT || (marker >= APP_FIRST && marker <= APP_LAST);
+    if (isMetadata && !isKept(bytes, marker, from)) continue;
+    if (isMetadata) keptBytes += to - from;
+    if (!isMetadata || keptBytes <= METADATA_BYTES_MAX) compaction.keep(from, to);
+  }
+  compaction.keep(read, bytes.length);
+  return compaction.kept();
+}
+
+function isKept(bytes: Buffer, marker: number, from: number): boolean {
+  const name = bytes.toString('latin1', from + 4, from + 4 + NAME_BYTES_MAX);
+  return KEPT[marker]?.some((kept) => name.startsWith(kept)) === true;
+}
+
+/** Up to the first scan. Any number of 0xff may stand before a marker. */
+function* segmentsOf(bytes: Buffer): Generator<Segment> {
+  for (let at = START_BYTES; at + 4 <= bytes.length && bytes[at] === 0xff; ) {
+    const marker = bytes[at + 1] ?? 0;
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    const isAlone = marker === TEM || (marker >= RST_FIRST && marker <= END);
+    const to = at + 2 + (isAlone ? 0 : bytes.readUInt16BE(at + 2));
+    yield { marker, from: at, to };
+    if (marker === START_OF_SCAN) return;
+    at = to;
+  }
+}
