@@ -20,9 +20,13 @@ export type OrderEvent = {
 
 const EVENTS_LIMIT = 100;
 
-/** The events about one order that its own client gets, newest first. */
-export async function listOrderEvents(db: Queryable, integrationId: string, orderId: string): Promise<OrderEvent[]> {
-  return await db.query<OrderEvent>(sql`
+/** The events about one order that its own client gets, newest first. If there are more than the limit, the list is cut. */
+export async function listOrderEvents(
+  db: Queryable,
+  integrationId: string,
+  orderId: string,
+): Promise<{ events: OrderEvent[]; isCut: boolean }> {
+  const rows = await db.query<OrderEvent>(sql`
     select e.id, e.type, e.is_suppressed as "isSuppressed", e.created_at as "createdAt", sent.delivery
     from events e
     left join lateral (
@@ -32,5 +36,6 @@ export async function listOrderEvents(db: Queryable, integrationId: string, orde
       from deliveries d where d.integration_id = e.integration_id and d.event_id = e.id
       order by d.id desc limit 1) sent on true
     where e.integration_id = ${integrationId} and e.object_id = ${orderId} and e.type like 'order.%'
-    order by e.id desc limit ${EVENTS_LIMIT}`);
+    order by e.id desc limit ${EVENTS_LIMIT + 1}`);
+  return { events: rows.slice(0, EVENTS_LIMIT), isCut: rows.length > EVENTS_LIMIT };
 }

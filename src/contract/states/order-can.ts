@@ -1,3 +1,4 @@
+import { ORDER_LINES_LIMIT } from '../limits.ts';
 import { type OrderOperation, type OrderStatus, orderRefusal } from './order-states.ts';
 
 /** What `orderCan` must know about an order. */
@@ -6,7 +7,7 @@ export type OrderFacts = { status: OrderStatus; lines: readonly { match: object 
 /** Whether an operation is allowed now. The reason is for people: on a disabled button, and in the refusal itself. */
 export type Permission =
   | { isAllowed: true; reason: null }
-  | { isAllowed: false; reason: string; code: 'wrong_status' | 'nothing_matched' };
+  | { isAllowed: false; reason: string; code: 'wrong_status' | 'nothing_matched' | 'limit_reached' };
 
 const ALLOWED: Permission = { isAllowed: true, reason: null };
 
@@ -25,6 +26,12 @@ function inStatus(operation: OrderOperation) {
  */
 export const orderCan = {
   matchLine: inStatus('match_line'),
+  addLine(order: OrderFacts): Permission {
+    const byStatus = inStatus('match_line')(order);
+    if (!byStatus.isAllowed || order.lines.length < ORDER_LINES_LIMIT) return byStatus;
+    const reason = `An order can have at most ${ORDER_LINES_LIMIT} lines. Match the item to one of them.`;
+    return { isAllowed: false, reason, code: 'limit_reached' };
+  },
   unmatchLine: inStatus('unmatch_line'),
   assignCustomer: inStatus('assign_customer'),
   confirm(order: OrderFacts): Permission {

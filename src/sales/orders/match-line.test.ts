@@ -6,9 +6,11 @@ import { assertRefused } from '../../../test/harness/refusal.ts';
 import { openShop, readOrder, reportOrder, type Shop } from '../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
+import { listAudit } from '../../audit/read-audit.ts';
+import { ORDER_LINES_LIMIT } from '../../contract/limits.ts';
 import { newId } from '../../ids/new-id.ts';
 import { createItem } from '../../inventory/items/item-operations.ts';
-import { confirmOrder, matchLine } from './order-operations.ts';
+import { confirmOrder, type LineChoice, matchLine } from './order-operations.ts';
 
 let world: World;
 let shop: Shop;
@@ -79,6 +81,35 @@ describe('matching a line by hand', () => {
     assert.deepEqual(await stockOf(world, listingId), { units: 0, held: 0 });
   });
 
+  it('adds no line to an order that has as many as there may be; those it has are still matched', async () => {
+    const partId = await publishNew(world, shop, part({ units: 5 }));
+    const { id, lines } = await order(Array.from({ length: ORDER_LINES_LIMIT - 1 }, () => ({ title: 'Strap' })));
+    const match = (choice: LineChoice) => matchLine(world.channel, TESTER, shop.organizationId, id, choice);
+    const added = { lineId: null, itemId: partId, units: 1 };
+    await match(added);
+    await assertRefused(match(added), 'limit_reached');
+    assert.equal((await read(id)).lines.length, ORDER_LINES_LIMIT);
+    assert.deepEqual(await stockOf(world, partId), { units: 5, held: 1 });
+    await match({ lineId: lines[0].id, itemId: partId });
+    assert.deepEqual(await stockOf(world, partId), { units: 5, held: 2 });
+  });
+
+  it('leaves the line that it changed in the audit log, not those beside it', async () => {
+    const itemId = await publishNew(world, shop, watch());
+    const { id, lines } = await order([{ title: 'This' }, { title: 'That' }]);
+    await matchLine(world.channel, TESTER, shop.organizationId, id, { lineId: lines[0].id, itemId });
+    const { rows } = await listAudit(world.db, {
+      organizationId: shop.organizationId,
+      objectId: id,
+      start: null,
+      limit: 10,
+    });
+    assert.deepEqual(
+      rows.map(({ oldValues, newValues }) => [oldValues, newValues]),
+      [[{ matches: { [lines[0].id]: null } }, { matches: { [lines[0].id]: itemId } }]],
+    );
+  });
+
   it('of a test order holds nothing', async () => {
     const own = await openShop(world, { isTestMode: true });
     const listingId = await publishNew(world, own, watch());
@@ -94,8 +125,7 @@ describe('matching a line by hand', () => {
     const listingId = await publishNew(world, shop, watch());
     const { id, lines } = await order([{ quantity: 2 }]);
     const other = await order([{}]);
-    const match = (choice: Parameters<typeof matchLine>[4]) =>
-      matchLine(world.channel, TESTER, shop.organizationId, id, choice);
+    const match = (choice: LineChoice) => matchLine(world.channel, TESTER, shop.organizationId, id, choice);
     await assertRefused(match({ lineId: lines[0].id, itemId: listingId }), 'not_enough_units', 'units');
     for (const units of [0, -1, 1.5, Number.NaN]) {
       await assertRefused(match({ lineId: null, itemId: listingId, units }), 'invalid_input', 'units');

@@ -34,7 +34,7 @@ export async function matchLine(
     organizationId,
     orderId,
     (open) => {
-      assertMay(orderCan.matchLine(open.order));
+      assertMay(choice.lineId === null ? orderCan.addLine(open.order) : orderCan.matchLine(open.order));
       const item = open.items.get(choice.itemId);
       if (item === undefined) throw new DomainError('not_found', 'There is no such item.', 'itemId');
       const line = choice.lineId === null ? addLine(open, item, choice.units) : lineOf(open, choice.lineId);
@@ -193,19 +193,18 @@ async function asDealer(
   options: OrderChangeOptions = {},
 ): Promise<Order> {
   const { order } = await commitAndWake(context, async (tx) => {
-    let old: Values = {};
+    let before = null as AuditedOrder | null;
     const recording = (open: OpenOrder) => {
-      old = auditedValues(open.order);
+      before = auditedOrder(open.order);
       return alter(open);
     };
     const changed = await changeOrder(tx, context, { organizationId }, orderId, recording, options);
-    if (changed === null) throw missingOrder();
+    if (changed === null || before === null) throw missingOrder();
     await recordAudit(tx, actor, {
       organizationId,
       action,
       object: { kind: 'order', id: orderId },
-      old,
-      new: auditedValues(changed.order),
+      ...auditedValues(before, auditedOrder(changed.order)),
       at: context.now(),
     });
     return changed;
@@ -214,9 +213,20 @@ async function asDealer(
 }
 
 /** What the dealer can change of an order. The reason of a cancellation stands in the order: it may be about a person. */
-function auditedValues(order: Order): Values {
-  const matches = order.lines.map((line) => [line.id, line.match?.id ?? null]);
-  return { status: order.status, customerId: order.customer_id, matches: Object.fromEntries(matches) };
+type AuditedOrder = { status: Order['status']; matches: Map<string, string | null> };
+
+function auditedOrder({ status, lines }: Order): AuditedOrder {
+  return { status, matches: new Map(lines.map(({ id, match }) => [id, match?.id ?? null])) };
+}
+
+/** Of the lines only those that changed, so that what an order stores doesn't grow with the square of its lines. */
+function auditedValues(before: AuditedOrder, after: AuditedOrder): { old: Values; new: Values } {
+  const changed = [...after.matches.keys()].filter((id) => before.matches.get(id) !== after.matches.get(id));
+  const valuesOf = ({ status, matches }: AuditedOrder): Values => ({
+    status,
+    matches: Object.fromEntries(changed.map((id) => [id, matches.get(id) ?? null])),
+  });
+  return { old: valuesOf(before), new: valuesOf(after) };
 }
 
 /** Lets go of what a line holds; its match stays visible. */

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Text, Title } from '@mantine/core';
+import { Anchor, Group, Text, Title } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { CopyId } from '../../ui/copy-id.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { TestBadge } from '../../ui/test-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ReasonButton } from '../integrations/reason-button.tsx';
 import { AmountsTable } from './amounts-table.tsx';
 import { BuyerPanel } from './buyer-panel.tsx';
 import { MatchDialog } from './matching/match-dialog.tsx';
@@ -71,9 +72,14 @@ function ItemsPanel({ data }: { data: OrderData }) {
           Items
         </Title>
         {canMatch ? (
-          <Button variant="default" size="xs" onClick={() => setTarget(null)}>
+          <ReasonButton
+            variant="default"
+            size="xs"
+            reason={orderCan.addLine(order).reason}
+            onClick={() => setTarget(null)}
+          >
             Add an item
-          </Button>
+          </ReasonButton>
         ) : null}
       </Group>
       {order.lines.length === 0 ? (

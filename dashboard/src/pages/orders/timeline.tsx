@@ -27,13 +27,23 @@ export function Timeline({ orderId, channelName }: { orderId: string; channelNam
           <ErrorState error={error} onRetry={() => void refetch()} />
         )
       ) : (
-        <ol className="timeline">
-          {data.entries.map((entry) => (
-            <li key={keyOf(entry)} data-kind={entry.kind}>
-              <Entry entry={entry} channelName={channelName ?? 'the website'} />
-            </li>
-          ))}
-        </ol>
+        <>
+          <ol className="timeline">
+            {data.entries.map((entry) => (
+              <li key={keyOf(entry)} data-kind={entry.kind}>
+                <Entry entry={entry} channelName={channelName ?? 'the website'} />
+              </li>
+            ))}
+          </ol>
+          {data.is_cut ? (
+            <Text size="sm">
+              The oldest entries are left out.{' '}
+              <Anchor component={Link} to={paths.audit()} search={{ object_id: orderId } as never} inherit>
+                See all changes
+              </Anchor>
+            </Text>
+          ) : null}
+        </>
       )}
     </section>
   );

@@ -117,7 +117,7 @@ export const deliveryOperations = {
     path: '/deliveries/export.csv',
     access: 'staff',
     description:
-      'Deliveries as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+      'Deliveries as CSV, newest first, with the filters of the list; at most 100,000 and 512 MB. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object(filters),
     response: 'text/csv',
   }),

@@ -60,7 +60,7 @@ export const requestOperations = {
     path: '/requests/export.csv',
     access: 'staff',
     description:
-      'Requests as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+      'Requests as CSV, newest first, with the filters of the list; at most 100,000 and 512 MB. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
     response: 'text/csv',
   }),

@@ -149,7 +149,7 @@ export const customerOperations = {
     path: '/customers/export.csv',
     access: 'staff',
     description:
-      'Customers as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+      'Customers as CSV, newest first, with the filters of the list; at most 100,000 and 512 MB. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), test: Type.Optional(TestData) }),
     response: 'text/csv',
   }),

@@ -165,6 +165,14 @@ export const TimelineEntry = Type.Union(
 );
 export type TimelineEntry = Static<typeof TimelineEntry>;
 
+const OrderTimeline = Type.Object({
+  entries: Type.Array(TimelineEntry),
+  is_cut: Type.Boolean({
+    description: 'The oldest entries are left out. The audit log and the list of events have them.',
+  }),
+});
+export type OrderTimeline = Static<typeof OrderTimeline>;
+
 const order = Type.Object({ order_id: Type.String() });
 const filters = {
   tab: Type.Optional(oneOf(TABS)),
@@ -190,7 +198,7 @@ export const orderOperations = {
     path: '/orders/export.csv',
     access: 'staff',
     description:
-      'Orders as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+      'Orders as CSV, newest first, with the filters of the list; at most 100,000 and 512 MB. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
     response: 'text/csv',
   }),
@@ -227,14 +235,15 @@ export const orderOperations = {
     access: 'staff',
     description: 'What happened to an order, newest first: requests, changes, events and their deliveries.',
     params: order,
-    response: Type.Object({ entries: Type.Array(TimelineEntry) }),
+    response: OrderTimeline,
   }),
   matchOrderLine: operation({
     method: 'POST',
     path: '/orders/{order_id}/match',
     access: 'staff',
     overQuota: 'reserve',
-    description: 'Matches a line to an item and holds its units. With `line_id` null, a line is added for it.',
+    description:
+      'Matches a line to an item and holds its units. With `line_id` null, a line is added for it; an order has at most 200.',
     params: order,
     body: Type.Object({
       line_id: nullable(Id),

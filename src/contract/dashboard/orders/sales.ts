@@ -61,7 +61,7 @@ export const saleOperations = {
     path: '/sales/export.csv',
     access: 'staff',
     description:
-      'Sales as CSV, newest first, with the filters of the list; at most 100,000. Cells that a spreadsheet would run as formulas are text.',
+      'Sales as CSV, newest first, with the filters of the list; at most 100,000 and 512 MB. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), ...filters }),
     response: 'text/csv',
   }),

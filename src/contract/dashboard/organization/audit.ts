@@ -108,7 +108,7 @@ export const auditOperations = {
     path: '/audit/export',
     access: 'owner',
     description:
-      'The log as CSV, with the filters of the list. Cells that a spreadsheet would run as formulas are text.',
+      'The log as CSV, newest first, with the filters of the list; at most 100,000 changes and 512 MB. Cells that a spreadsheet would run as formulas are text.',
     query: Type.Object(auditFilters),
     response: 'text/csv',
   }),

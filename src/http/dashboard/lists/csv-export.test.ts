@@ -40,6 +40,22 @@ it('an export as CSV reads fewer rows at a time if they are large, and each row 
   assert.equal(Math.max(...asked), 100);
 });
 
+it('an export as CSV ends at its limit of bytes', async () => {
+  const CELL_BYTES = 8_388_608;
+  const LIMIT_BYTES = 536_870_912;
+  const endless = {
+    header: ['text'],
+    read: async () => ({ rows: [{ id: '1' }], isMore: true }),
+    cellsOf: async () => [['x'.repeat(CELL_BYTES)]],
+  };
+  let bytes = 0;
+  for await (const piece of csvPieces(endless)) {
+    bytes += piece.length;
+    assert.ok(bytes <= LIMIT_BYTES + 2 * CELL_BYTES, 'the file goes on');
+  }
+  assert.ok(bytes >= LIMIT_BYTES);
+});
+
 describe('the export of lists as CSV', () => {
   let world: World;
   let staff: Awaited<ReturnType<typeof signedIn>>;

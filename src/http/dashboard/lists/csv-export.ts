@@ -10,6 +10,8 @@ const BATCH_ROWS = 100;
 /** Nobody knows yet how large the rows are. */
 const FIRST_BATCH_ROWS = 10;
 const ROWS_LIMIT = 100_000;
+/** Rows with long texts: 100,000 of the audit log could have 24 GB. */
+const FILE_BYTES_LIMIT = 536_870_912;
 
 /** Where a batch begins: behind the last row of the one before. */
 export type ExportStart = { position: { value: string | null; id: string }; isBackwards: false } | null;
@@ -44,7 +46,8 @@ export async function* csvPieces<Row extends ExportedRow>({
   yield CSV_START + writeCsv([header]);
   let start: ExportStart = null;
   let limit = FIRST_BATCH_ROWS;
-  for (let sent = 0; sent < ROWS_LIMIT; ) {
+  let bytes = 0;
+  for (let sent = 0; sent < ROWS_LIMIT && bytes < FILE_BYTES_LIMIT; ) {
     const batch: Row[] | RowsWithin<Row> = await read(start, Math.min(limit, ROWS_LIMIT - sent));
     const { rows, isMore } = Array.isArray(batch) ? { rows: batch, isMore: batch.length >= limit } : batch;
     const last = rows.at(-1);
@@ -53,6 +56,7 @@ export async function* csvPieces<Row extends ExportedRow>({
     yield piece;
     if (!isMore) return;
     sent += rows.length;
+    bytes += Buffer.byteLength(piece);
     limit = nextLimit(rows.length, piece.length);
     start = { position: { value: last.position ?? null, id: last.id }, isBackwards: false };
   }

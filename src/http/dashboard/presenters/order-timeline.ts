@@ -1,7 +1,8 @@
 import { type AuditRow, listAudit } from '../../../audit/read-audit.ts';
 import type { Values } from '../../../audit/record-audit.ts';
 import { AUDIT_ACTOR_LABELS, type AuditAction, auditJobName } from '../../../contract/audit-actions.ts';
-import type { TimelineEntry } from '../../../contract/dashboard/orders/orders.ts';
+import { LIST_PAGE_BYTES } from '../../../contract/dashboard/list.ts';
+import type { OrderTimeline, TimelineEntry } from '../../../contract/dashboard/orders/orders.ts';
 import type { Queryable } from '../../../db/database.ts';
 import { type OrderDetails, readDealerOrder } from '../../../sales/orders/dealer/order-details.ts';
 import { listOrderEvents, type OrderEvent } from '../../../webhooks/order-events.ts';
@@ -9,16 +10,19 @@ import { namesOfObjects } from './object-names.ts';
 
 const CHANGES_LIMIT = 100;
 
-/** What happened to an order, newest first: requests of its client, changes by people, events and their deliveries. */
+/**
+ * What happened to an order, newest first: requests of its client, changes by people, events and their deliveries. The oldest
+ * changes and events are left out if there are many.
+ */
 export async function readOrderTimeline(
   db: Queryable,
   organizationId: string,
   orderId: string,
-): Promise<TimelineEntry[]> {
+): Promise<OrderTimeline> {
   const details = await readDealerOrder(db, organizationId, orderId);
   const filter = { organizationId, objectKind: 'order', objectId: orderId } as const;
-  const [{ rows: changes }, events] = await Promise.all([
-    listAudit(db, { ...filter, start: null, limit: CHANGES_LIMIT }),
+  const [{ rows: changes, isMore }, { events, isCut }] = await Promise.all([
+    listAudit(db, { ...filter, start: null, limit: CHANGES_LIMIT, bytesLimit: LIST_PAGE_BYTES }),
     listOrderEvents(db, details.integrationId, orderId),
   ]);
   const ids = changes.flatMap((row) => [row.actorId ?? '', ...movedItems(row)]);
@@ -29,10 +33,11 @@ export async function readOrderTimeline(
     ...events.map((event) => ({ entry: presentEvent(event), after: timeInLine(event, events, changes) })),
   ];
   // Entries of the same moment stay in this order: the event follows the change, and both follow the report.
-  return entries
+  const sorted = entries
     .map((one, index) => ({ ...one, index }))
     .sort((one, other) => other.after.localeCompare(one.after) || other.index - one.index)
     .map(({ entry }) => entry);
+  return { entries: sorted, is_cut: isMore || isCut };
 }
 
 /** The change that an event announces. */

@@ -4,6 +4,8 @@ import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { addShop, freshKey, type Shop } from '../../../../../test/harness/shop.ts';
 import { publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { LIST_PAGE_BYTES } from '../../../../contract/dashboard/list.ts';
+import { sql } from '../../../../db/sql.ts';
 
 describe('the orders in the dashboard', () => {
   let world: World;
@@ -56,6 +58,26 @@ describe('the orders in the dashboard', () => {
     assert.deepEqual(matched.items, [{ id: itemId, name: matched.items[0].name }]);
     assert.match(matched.items[0].name, /Submariner/);
     assert.equal(reported.request_id, order.requestId);
+  });
+
+  it('have a timeline that ends at its limits, and says so', async () => {
+    const order = await report();
+    const path = `/orders/${order.id}/timeline`;
+    assert.equal((await read(path)).is_cut, false);
+    const fill = async (count: number, bytes: number) =>
+      await world.db.query(sql`
+        insert into audit_log (organization_id, id, at, actor_kind, action, object_kind, object_id, new_values)
+        select ${owner.organizationId}, 'aud_' || ${bytes}::text || '_' || lpad(n::text, 4, '0'),
+          clock_timestamp() - n * interval '1 minute', 'command_line', 'order.line_matched', 'order', ${order.id},
+          jsonb_build_object('matches', jsonb_build_object('oln_1', repeat('x', ${bytes}::integer)))
+        from generate_series(1, ${count}::integer) as n`);
+    await fill(150, 10);
+    const many = await read(path);
+    assert.deepEqual([many.entries.length, many.is_cut], [101, true]);
+    await fill(50, 240_000);
+    const large = await owner.call('GET', path);
+    assert.ok(large.text.length < LIST_PAGE_BYTES + 65_536, `an answer of ${large.text.length} bytes`);
+    assert.equal(large.body.is_cut, true);
   });
 
   it('are dismissed with a reason that the site reads, and cancelled by the site with its request', async () => {

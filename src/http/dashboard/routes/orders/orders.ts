@@ -119,7 +119,7 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
   },
 
   async getOrderTimeline({ context, user, params }) {
-    return { entries: await readOrderTimeline(context.db, user.organizationId, params.order_id) };
+    return await readOrderTimeline(context.db, user.organizationId, params.order_id);
   },
 
   async matchOrderLine({ context, user, actor, params, body }) {
