@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../../src/db/sql.ts';
 import { type DashboardSite, type Person, settled, startDashboard } from '../harness/browser/dashboard-browser.ts';
+import { until } from '../harness/database/locks.ts';
 import { runJobs } from '../harness/jobs/stock-jobs.ts';
-import { addShop, type Shop } from '../harness/shop.ts';
+import { addShop, reportOrder, type Shop } from '../harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../harness/stock.ts';
 import type { Dealer } from '../harness/world.ts';
 
@@ -83,6 +84,32 @@ describe('an answer that is lost on the way', () => {
     await button(page, 'Restock').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.deepEqual(await stockOf(site.world, itemId), { units: 13, held: 0 });
+  });
+
+  it('of an item that is added to an order: whoever tries again holds it once, and once more is another', async (t) => {
+    const itemId = await freePart('P-ADDED');
+    const { id } = await reportOrder(shop);
+    const { page, context } = await site.openAs(owner, `/orders/${id}`);
+    t.after(() => context.close());
+    const openDialog = async () => {
+      await button(page, 'Add an item').click();
+      await page.getByLabel('Search your stock').fill('P-ADDED');
+      await button(page, 'Match P-ADDED').waitFor();
+    };
+    const isHeld = (held: number) =>
+      until(async () => (await stockOf(site.world, itemId)).held === held, `${held} are not held`);
+    await openDialog();
+    await loseNextAnswer(page, `/orders/${id}/match`);
+    await button(page, 'Match P-ADDED').click();
+    await lost(page);
+    await isHeld(1);
+    await button(page, 'Match P-ADDED').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await isHeld(1);
+    await openDialog();
+    await button(page, 'Match P-ADDED').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await isHeld(2);
   });
 
   it('of a change of many prices: whoever tries again has changed them once', async (t) => {

@@ -94,6 +94,30 @@ describe('matching a line by hand', () => {
     assert.deepEqual(await stockOf(world, partId), { units: 5, held: 2 });
   });
 
+  it('adds one line for an attempt that comes twice, also at once and when the item has no more units', async () => {
+    const partId = await publishNew(world, shop, part({ units: 3 }));
+    const { id } = await order();
+    const add = (attempt?: string) =>
+      matchLine(world.channel, TESTER, shop.organizationId, id, { lineId: null, itemId: partId, units: 1, attempt });
+    const answers = await Promise.all([add('first'), add('first'), add('first')]);
+    assert.deepEqual(new Set(answers.map(({ lines }) => lines.length)), new Set([1]));
+    await add('second');
+    await add();
+    assert.deepEqual(await stockOf(world, partId), { units: 3, held: 3 });
+    assert.equal((await add('second')).lines.length, 3);
+    const other = await order();
+    await assertRefused(
+      matchLine(world.channel, TESTER, shop.organizationId, other.id, {
+        lineId: null,
+        itemId: partId,
+        units: 1,
+        attempt: 'second',
+      }),
+      'not_enough_units',
+      'units',
+    );
+  });
+
   it('leaves the line that it changed in the audit log, not those beside it', async () => {
     const itemId = await publishNew(world, shop, watch());
     const { id, lines } = await order([{ title: 'This' }, { title: 'That' }]);

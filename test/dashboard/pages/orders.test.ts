@@ -172,6 +172,16 @@ describe('the pages of orders and sales', () => {
     await page.context().close();
   });
 
+  it('with as many lines as there may be say why no item is added', async () => {
+    const order = await report('SO-200', { lines: Array.from({ length: 200 }, () => ({ title: 'Strap' })) });
+    const { page } = await site.openAs(owner, `/orders/${order.id}`);
+    assert.match(
+      (await button(page, 'Add an item').getAttribute('title')) ?? '',
+      /^An order can have at most 200 lines\./,
+    );
+    await page.context().close();
+  });
+
   it('match by a search of the stock, take the item off again, and record a sale over the counter', async () => {
     const itemId = await stocked({ title: 'Reverso Duoface', stockNumber: 'W-384', priceAmount: 890_000 });
     const order = await report('SO-2004', { lines: [{ title: 'Without a price', quantity: 2 }] });

@@ -5,7 +5,7 @@ import { OneOf } from '../../resources/common.ts';
 import { Order } from '../../resources/order.ts';
 import { Count, listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
-import { NamedIntegration, nullable, oneOf } from '../schema-parts.ts';
+import { Attempt, NamedIntegration, nullable, oneOf } from '../schema-parts.ts';
 import { Kind, StockStatus } from '../stock/stock.ts';
 import {
   ORDER_TABS,
@@ -249,6 +249,7 @@ export const orderOperations = {
       line_id: nullable(Id),
       item_id: Id,
       units: Type.Optional(Type.Integer({ minimum: 1, maximum: UNITS_LIMIT, description: 'Of an added line.' })),
+      attempt: Attempt,
     }),
     response: null,
   }),

@@ -14,6 +14,8 @@ export function MatchDialog({ order, lineId, onClose }: MatchDialogProps) {
   const [units, setUnits] = useState(1);
   const wanted = line?.quantity ?? units;
   const match = useOperation('POST /orders/{order_id}/match', {
+    // A line that is added again is another line.
+    isNamed: true,
     success: order.is_test ? 'Matched.' : 'Matched. The units are held for this order.',
     onSuccess: () => {
       onClose();

@@ -123,8 +123,8 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
   },
 
   async matchOrderLine({ context, user, actor, params, body }) {
-    const { line_id: lineId, item_id: itemId, units = 1 } = body;
-    const choice = lineId === null ? { lineId, itemId, units } : { lineId, itemId };
+    const { line_id: lineId, item_id: itemId, units = 1, attempt } = body;
+    const choice = lineId === null ? { lineId, itemId, units, attempt } : { lineId, itemId };
     await withWireFields(FIELDS, () => matchLine(context.channel, actor, user.organizationId, params.order_id, choice));
     notify(context, user, params.order_id);
     return null;
