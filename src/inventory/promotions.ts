@@ -62,8 +62,9 @@ export async function changePromotion(
   organizationId: string,
   promotionId: string,
   input: PromotionInput,
+  ofItemId?: string,
 ): Promise<void> {
-  const itemId = await itemOf(context, organizationId, promotionId);
+  const itemId = await itemOf(context, organizationId, promotionId, ofItemId);
   await changeItem(context, { organizationId, itemId }, async (tx, item) => {
     await assertPromotion(tx, item, promotionId, input);
     const [old] = await tx.query<PromotionInput>(sql`
@@ -93,8 +94,9 @@ export async function endPromotion(
   actor: Actor,
   organizationId: string,
   promotionId: string,
+  ofItemId?: string,
 ): Promise<void> {
-  const itemId = await itemOf(context, organizationId, promotionId);
+  const itemId = await itemOf(context, organizationId, promotionId, ofItemId);
   await changeItem(context, { organizationId, itemId }, async (tx) => {
     const [old] = await tx.query<PromotionInput>(sql`
       delete from promotions where id = ${promotionId}
@@ -132,10 +134,16 @@ export async function highestPromotions(
   return new Map(rows.map(({ itemId, highest }) => [itemId, highest]));
 }
 
-async function itemOf(context: ChannelContext, organizationId: string, promotionId: string): Promise<string> {
+/** If an item is named, a promotion of another one is the same as a missing one. */
+async function itemOf(
+  context: ChannelContext,
+  organizationId: string,
+  promotionId: string,
+  ofItemId: string | undefined,
+): Promise<string> {
   const [row] = await context.db.query<{ item_id: string }>(sql`
     select item_id from promotions where id = ${promotionId} and organization_id = ${organizationId}`);
-  if (row === undefined) throw missing();
+  if (row === undefined || (ofItemId !== undefined && row.item_id !== ofItemId)) throw missing();
   return row.item_id;
 }
 

@@ -128,16 +128,20 @@ function missingSale(): DomainError {
   return new DomainError('not_found', 'There is no such sale.');
 }
 
-/** Voids a sale: its units return to stock. The sale of a reported order takes the order back to the queue with it. */
+/**
+ * Voids a sale: its units return to stock. The sale of a reported order takes the order back to the queue with it. If an item is
+ * named, a sale of another one is the same as a missing one.
+ */
 export async function voidSale(
   context: ChannelContext,
   actor: Actor,
   organizationId: string,
   saleId: string,
+  ofItemId?: string,
 ): Promise<void> {
   const [sale] = await context.db.query<{ item_id: string | null; units: number; is_test: boolean }>(sql`
     select item_id, units, is_test from sales where id = ${saleId} and organization_id = ${organizationId}`);
-  if (sale === undefined) throw missingSale();
+  if (sale === undefined || (ofItemId !== undefined && sale.item_id !== ofItemId)) throw missingSale();
   const [line] = await context.db.query<{ order_id: string }>(sql`
     select order_id from order_lines where sale_id = ${saleId}`);
   if (line !== undefined) {

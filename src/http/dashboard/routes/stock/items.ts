@@ -73,7 +73,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async voidItemSale({ context, user, actor, params }) {
-    await voidSale(context.channel, actor, user.organizationId, params.sale_id);
+    await voidSale(context.channel, actor, user.organizationId, params.sale_id, params.item_id);
     notify(context, user, params.item_id);
     context.dashboard.feed.notify(user.organizationId, 'sale', [params.sale_id]);
     return null;
@@ -100,9 +100,10 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async changeItemPromotion({ context, user, actor, params, body, countStorage }) {
+    const { item_id: itemId, promotion_id: promotionId } = params;
     const input = promotionOf(context, body);
     await withWireFields(() =>
-      changePromotion(context.channel, actor, user.organizationId, params.promotion_id, input),
+      changePromotion(context.channel, actor, user.organizationId, promotionId, input, itemId),
     );
     await countStorage(await promotionBytes(context, user));
     notify(context, user, params.item_id);
@@ -110,7 +111,8 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async endItemPromotion({ context, user, actor, params }) {
-    await endPromotion(context.channel, actor, user.organizationId, params.promotion_id);
+    const { item_id: itemId, promotion_id: promotionId } = params;
+    await endPromotion(context.channel, actor, user.organizationId, promotionId, itemId);
     notify(context, user, params.item_id);
     return null;
   },
