@@ -169,6 +169,28 @@ describe('the lists of the dashboard', () => {
     assert.deepEqual(await rowNames(page), ['Speedmaster']);
   });
 
+  it('keep their selection when Escape closes what is open above them, and clear it with the next one', async (t) => {
+    const { page, context } = await site.openAs(owner, '/watches?sort=title');
+    t.after(() => context.close());
+    const selected = page.getByRole('region', { name: 'Selection' });
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await selected.getByText('1 selected').waitFor();
+    for (const [opener, role] of [
+      [page.getByRole('button', { name: /^Saved views/ }), 'menu'],
+      [page.getByRole('button', { name: 'Price', exact: true }).first(), 'dialog'],
+    ] as const) {
+      await opener.click();
+      const layer = page.getByRole(role);
+      await layer.waitFor();
+      await page.keyboard.press('Escape');
+      await layer.waitFor({ state: 'detached' });
+      assert.equal(await selected.count(), 1, role);
+    }
+    await page.keyboard.press('Escape');
+    await selected.waitFor({ state: 'detached' });
+  });
+
   it('show the columns that somebody chose, and remember them; a long location ends in an ellipsis', async (t) => {
     const name = 'Window of the boutique at the lake, second row from the left';
     const unitId = await createBusinessUnit(site.world.db, COMMAND_LINE, dealer.organizationId, 'Geneva');

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { isTyping } from '../../shell/navigation/shortcuts.tsx';
+import { layerAtKeydown } from '../../ui/top-layer.ts';
 
 type RowKeys = {
   count: number;
@@ -22,7 +23,8 @@ export function useRowKeys({ count, onOpen, onSelect, onClear }: RowKeys): numbe
     function onKey(event: KeyboardEvent): void {
       // "g" and a letter went to a page.
       if (event.defaultPrevented) return;
-      if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || isDialogOpen()) return;
+      if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (layerAtKeydown() !== null) return;
       const at = current.current;
       const isElsewhere = event.target instanceof Element && event.target.closest('a, button') !== null;
       if (event.key === 'j') move(Math.min(at + 1, count - 1));
@@ -36,9 +38,4 @@ export function useRowKeys({ count, onOpen, onSelect, onClear }: RowKeys): numbe
     return () => window.removeEventListener('keydown', onKey);
   }, [count, onOpen, onSelect, onClear]);
   return Math.min(active, count - 1);
-}
-
-/** Keys belong to the dialog or menu that is open, not to the rows behind it. */
-function isDialogOpen(): boolean {
-  return document.querySelector('[role="dialog"], [role="menu"]') !== null;
 }
