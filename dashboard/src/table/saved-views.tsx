@@ -1,10 +1,11 @@
-import { Button, Group, Menu, Modal, Switch, TextInput } from '@mantine/core';
+import { Button, Group, Menu, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { VIEW_NAME_LENGTH_LIMIT, type ViewList } from '../../../src/contract/dashboard/views.ts';
 import type { Output } from '../api/client.ts';
 import { read, useOperation } from '../api/queries.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { toastUndo } from '../ui/feedback/undo-toast.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { canonicalQuery, type ListState, type ListStateSetters, viewQueryOf } from './list-state.ts';
@@ -133,7 +134,7 @@ function SaveDialog({ list, query, state, onClose }: SaveDialogProps) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Save this view">
+    <Dialog opened onClose={onClose} title="Save this view">
       <form onSubmit={form.onSubmit((values) => create.mutate({ body: { list, query, ...values } }))}>
         <TextInput
           label="Name"
@@ -146,7 +147,7 @@ function SaveDialog({ list, query, state, onClose }: SaveDialogProps) {
         <Switch mt="md" label="Share with the team" {...form.getInputProps('is_shared', { type: 'checkbox' })} />
         <DialogButtons verb="Save" isBusy={create.isPending} onClose={onClose} />
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -154,7 +155,7 @@ function RenameDialog({ view, onClose }: { view: View; onClose: () => void }) {
   const form = useForm({ initialValues: { name: view.name } });
   const change = useOperation('PATCH /views/{view_id}', { form, success: 'Renamed.', onSuccess: onClose });
   return (
-    <Modal opened onClose={onClose} title="Rename the view">
+    <Dialog opened onClose={onClose} title="Rename the view">
       <form onSubmit={form.onSubmit((body) => change.mutate({ params: { view_id: view.id }, body }))}>
         <TextInput
           label="Name"
@@ -165,7 +166,7 @@ function RenameDialog({ view, onClose }: { view: View; onClose: () => void }) {
         />
         <DialogButtons verb="Rename" isBusy={change.isPending} onClose={onClose} />
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

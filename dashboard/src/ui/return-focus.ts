@@ -10,7 +10,7 @@ document.addEventListener('focusin', ({ target }) => {
  * Gives the focus back to what opened a dialog. Mantine's own way works only for dialogs that stay mounted while they are
  * closed.
  */
-export function useReturnFocus(isOpen = true): void {
+export function useReturnFocus(isOpen: boolean): void {
   useEffect(() => {
     if (!isOpen) return;
     const opener = lastOnPage;

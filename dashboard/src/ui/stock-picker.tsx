@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Output } from '../api/client.ts';
 import { read, useKeptQuery } from '../api/queries.ts';
 import { formatMoney, formatNumber } from '../format.ts';
+import { useFocusAtStart } from './fields/focus-at-start.ts';
 import { Icon } from './icons.tsx';
 import { Thumbnail } from './thumbnail.tsx';
 
@@ -22,6 +23,7 @@ type StockPickerProps = {
 
 /** Finds a watch or a part in the stock. What has too few free units is shown with that reason. */
 export function StockPicker({ verb, unitsWanted, isBusy, onChoose }: StockPickerProps) {
+  const search = useFocusAtStart();
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), TYPING_PAUSE_MS);
   // A row that is found again is kept: otherwise a click at that moment would miss its button.
@@ -32,6 +34,7 @@ export function StockPicker({ verb, unitsWanted, isBusy, onChoose }: StockPicker
   return (
     <div>
       <TextInput
+        ref={search}
         type="search"
         label="Search your stock"
         placeholder="Stock number, reference, brand or title"

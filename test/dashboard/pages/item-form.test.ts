@@ -182,6 +182,7 @@ describe('the fields of an item', () => {
       const { page, context } = await open(await create());
       t.after(() => context.close());
       await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Discard', exact: true }).click();
       await until(async () =>
         assert.equal(await hasFocus(page.getByRole('button', { name: 'Start promotion' })), true),
       );

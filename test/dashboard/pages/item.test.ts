@@ -193,6 +193,10 @@ describe('the page of an item', () => {
     const fits = (await readItem(site.world.db, dealer.organizationId, id)).attributes.compatibility;
     assert.deepEqual(fits, [{ brand: null, model: 'Daytona', reference_number: null, caliber: null }]);
 
+    const discard = async () => {
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Discard', exact: true }).click();
+    };
     const act = async (action: string, units: string) => {
       await page.getByRole('button', { name: 'Actions' }).click();
       await page.getByRole('menuitem', { name: action }).click();
@@ -203,14 +207,14 @@ describe('the page of an item', () => {
     const tooMany = await act('Fit to a watch', '3');
     await tooMany.getByText('Enter a number from 1 to 2.').waitFor();
     assert.equal(await tooMany.getByRole('button', { name: 'Fit to a watch' }).isDisabled(), true);
-    await page.keyboard.press('Escape');
+    await discard();
     await tooMany.waitFor({ state: 'detached' });
     const selling = await act('Mark as sold', '2');
     // A client is faster.
     await sellUnits(site.world.channel, TESTER, dealer.organizationId, id, 1);
     await selling.getByRole('button', { name: 'Mark as sold' }).click();
     await selling.getByText('Only 1 units are available.').waitFor();
-    await page.keyboard.press('Escape');
+    await discard();
     await (await act('Restock', '10')).getByRole('button', { name: 'Restock' }).click();
     await toast(page, 'Restocked.').waitFor();
     await page.getByRole('list', { name: 'Sales' }).getByRole('button', { name: 'Void' }).click();

@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Modal, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Input } from '../../api/client.ts';
 import { queryClient, readAnew, useOperation } from '../../api/queries.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { COUNTRIES } from '../settings/business-choices.ts';
 import { type CustomerPage, customerQuery, nameOf } from './customer-queries.ts';
@@ -48,14 +49,7 @@ export function EditDialog({ customer, onClose }: { customer: CustomerPage; onCl
     save.mutate({ params: { customer_id: begun.id }, body });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Edit ${nameOf(begun)}`}
-      size="lg"
-      closeOnClickOutside={!isDirty}
-      closeOnEscape={!isDirty}
-    >
+    <Dialog opened onClose={onClose} title={`Edit ${nameOf(begun)}`} size="lg">
       <LeaveGuard isDirty={isDirty && !save.isSuccess} />
       <form onSubmit={form.onSubmit(submit)}>
         <Stack gap="sm">
@@ -100,7 +94,7 @@ export function EditDialog({ customer, onClose }: { customer: CustomerPage; onCl
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryClient, readAnew, useOperation } from '../../api/queries.ts';
 import { formatCount } from '../../format.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
 import { ErrorState, PageSkeleton } from '../../ui/page/states.tsx';
@@ -39,7 +40,7 @@ export function MergeDialog({ onClose, onMerged, ...given }: MergeDialogProps) {
   const preview = useQuery({ ...mergeQuery(keptId, mergedId), enabled: !isMerging });
   const { data, error } = preview;
   return (
-    <Modal opened onClose={onClose} title="Merge two customers" size="xl">
+    <Dialog opened onClose={onClose} title="Merge two customers" size="xl">
       {error !== null ? <ErrorState error={error} onRetry={() => void preview.refetch()} /> : null}
       {data === undefined && error === null ? <PageSkeleton /> : null}
       {data === undefined || error !== null ? null : <Preview data={data} />}
@@ -67,7 +68,7 @@ export function MergeDialog({ onClose, onMerged, ...given }: MergeDialogProps) {
           </DoubleClickGuard>
         </Group>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,5 +1,6 @@
-import { Button, Group, Modal } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
+import { Dialog } from '../../ui/dialog.tsx';
 import { CustomerPicker } from '../sales/customer-picker.tsx';
 import { type CustomerPage, nameOf } from './customer-queries.ts';
 
@@ -10,7 +11,7 @@ export function MergePicker({ customer, onClose, onPick }: MergePickerProps) {
   const [customerId, setCustomerId] = useState<string | null>(null);
   const isSame = customerId === customer.id;
   return (
-    <Modal opened onClose={onClose} title={`Merge with ${nameOf(customer)}`}>
+    <Dialog opened onClose={onClose} title={`Merge with ${nameOf(customer)}`}>
       <CustomerPicker
         label="The same person as"
         description="You see what each field becomes before anything changes."
@@ -28,6 +29,6 @@ export function MergePicker({ customer, onClose, onPick }: MergePickerProps) {
           Preview
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }

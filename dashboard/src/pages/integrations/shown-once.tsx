@@ -1,4 +1,5 @@
-import { Button, CopyButton, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, CopyButton, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Dialog } from '../../ui/dialog.tsx';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 
 /** A key or a secret that nobody can show again: read only, with a button that copies it. */
@@ -43,7 +44,7 @@ type ShownOnceDialogProps = {
 export function ShownOnceDialog(props: ShownOnceDialogProps) {
   const { title, label, value, note, stored = 'I have stored it', onClose } = props;
   return (
-    <Modal
+    <Dialog
       opened={value !== null}
       onClose={onClose}
       title={title}
@@ -60,7 +61,7 @@ export function ShownOnceDialog(props: ShownOnceDialogProps) {
           </DoubleClickGuard>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

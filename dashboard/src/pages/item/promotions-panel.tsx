@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { ApiFailure, api } from '../../api/client.ts';
 import { showFailure } from '../../api/failures.ts';
@@ -6,10 +6,10 @@ import { useOperation } from '../../api/queries.ts';
 import { formatMoney, formatZonedTime } from '../../format.ts';
 import { useSession } from '../../shell/session/session.ts';
 import { instantOf, localTimeOf } from '../../time-zone.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { toastSuccess } from '../../ui/feedback/toasts.ts';
 import { DateTimeInput } from '../../ui/fields/date-time-input.tsx';
-import { useReturnFocus } from '../../ui/return-focus.ts';
 import { Status } from '../../ui/status.tsx';
 import type { Item } from './item-queries.ts';
 import { MoneyInput } from './money-input.tsx';
@@ -125,7 +125,6 @@ type DialogProps = { item: Item; draft: Draft; onClose: () => void; onChanged: (
 
 function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
   const { time_zone: zone } = useSession().organization;
-  useReturnFocus();
   const [values, setValues] = useState(draft);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [isBusy, setBusy] = useState(false);
@@ -159,7 +158,7 @@ function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
     }
   };
   return (
-    <Modal opened onClose={onClose} title={values.id === null ? 'Start a promotion' : 'Change the promotion'}>
+    <Dialog opened onClose={onClose} title={values.id === null ? 'Start a promotion' : 'Change the promotion'}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -197,7 +196,7 @@ function PromotionDialog({ item, draft, onClose, onChanged }: DialogProps) {
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

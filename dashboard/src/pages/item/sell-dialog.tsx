@@ -1,12 +1,10 @@
-import { Modal } from '@mantine/core';
-import { useReturnFocus } from '../../ui/return-focus.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { SaleForm } from '../sales/sale-form.tsx';
 import type { Item } from './item-queries.ts';
 import { SELL_LABEL } from './units-dialog.tsx';
 
 /** A sale over the counter, of the item whose page is open. */
 export function SellDialog({ item, onClose, onChanged }: { item: Item; onClose: () => void; onChanged: () => void }) {
-  useReturnFocus();
   const promotion = item.promotions.find(({ state }) => state === 'running');
   const sold = {
     ...item,
@@ -14,7 +12,7 @@ export function SellDialog({ item, onClose, onChanged }: { item: Item; onClose: 
     price: promotion?.price_amount ?? item.price_amount,
   };
   return (
-    <Modal opened onClose={onClose} size="lg" title={SELL_LABEL}>
+    <Dialog opened onClose={onClose} size="lg" title={SELL_LABEL}>
       <SaleForm
         item={sold}
         verb={SELL_LABEL}
@@ -25,6 +23,6 @@ export function SellDialog({ item, onClose, onChanged }: { item: Item; onClose: 
         onOutdated={onChanged}
         onCancel={onClose}
       />
-    </Modal>
+    </Dialog>
   );
 }

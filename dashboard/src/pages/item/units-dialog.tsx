@@ -1,11 +1,11 @@
-import { Button, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, NumberInput, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { type ItemMovement, MOVEMENT_LABELS } from '../../../../src/contract/dashboard/stock/items.ts';
 import { UNITS_LIMIT } from '../../../../src/contract/limits.ts';
 import type { ApiFailure } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
-import { useReturnFocus } from '../../ui/return-focus.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import type { Item } from './item-queries.ts';
 
 /** A sale has a dialog of its own, which asks for more. */
@@ -43,7 +43,6 @@ export function unitsLimit(action: UnitsAction, item: Item): number {
 type UnitsDialogProps = { item: Item; action: ItemMovement; onClose: () => void; onChanged: () => void };
 
 export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogProps) {
-  useReturnFocus();
   const [units, setUnits] = useState<number | null>(1);
   const [refusal, setRefusal] = useState<string | null>(null);
   const move = useOperation('POST /items/{item_id}/movements', {
@@ -68,7 +67,7 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
     if (isValid) move.mutate({ params: { item_id: item.id }, body: { movement: action, units } });
   };
   return (
-    <Modal opened onClose={onClose} title={UNIT_ACTION_LABELS[action]}>
+    <Dialog opened onClose={onClose} title={UNIT_ACTION_LABELS[action]}>
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">{EXPLANATIONS[action]}</Text>
@@ -95,6 +94,6 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -108,6 +108,10 @@ type DialogProps = { order: Order; isOpen: boolean; onClose: () => void; onDone:
 
 function DismissDialog({ order, isOpen, onClose, onDone }: DialogProps) {
   const [reason, setReason] = useState('');
+  const close = () => {
+    setReason('');
+    onClose();
+  };
   const dismiss = useOperation('POST /orders/{order_id}/dismiss', { success: 'Dismissed.', onSuccess: onDone });
   const body = { reason: reason.trim() === '' ? null : reason.trim() };
   return (
@@ -118,7 +122,7 @@ function DismissDialog({ order, isOpen, onClose, onDone }: DialogProps) {
       keep="Keep the order"
       isDangerous
       isBusy={dismiss.isPending}
-      onClose={onClose}
+      onClose={close}
       onConfirm={() => dismiss.mutate({ params: { order_id: order.id }, body })}
     >
       <Text size="sm" mb="sm">

@@ -1,5 +1,6 @@
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
+import { Dialog } from '../../ui/dialog.tsx';
 import { type StockChoice, StockPicker } from '../../ui/stock-picker.tsx';
 import { SaleForm, type SoldItem } from './sale-form.tsx';
 
@@ -7,7 +8,7 @@ import { SaleForm, type SoldItem } from './sale-form.tsx';
 export function RecordSaleDialog({ onClose }: { onClose: () => void }) {
   const [item, setItem] = useState<StockChoice | null>(null);
   return (
-    <Modal opened onClose={onClose} size="lg" title="Record a sale">
+    <Dialog opened onClose={onClose} size="lg" title="Record a sale">
       {item === null ? (
         <StockPicker verb="Choose" unitsWanted={1} isBusy={false} onChoose={setItem} />
       ) : (
@@ -23,7 +24,7 @@ export function RecordSaleDialog({ onClose }: { onClose: () => void }) {
           onCancel={onClose}
         />
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
 import { useSession } from '../../shell/session/session.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { toastError } from '../../ui/feedback/toasts.ts';
 import { MoneyInput } from '../item/money-input.tsx';
@@ -51,7 +52,7 @@ export function ChangeSaleDialog({ sale, onClose }: DialogProps) {
   });
   const body = { amount, ...(isCounter ? { customer_id: customerId } : {}) };
   return (
-    <Modal opened onClose={onClose} title={`Correct the sale of ${sale.title}`}>
+    <Dialog opened onClose={onClose} title={`Correct the sale of ${sale.title}`}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -84,6 +85,6 @@ export function ChangeSaleDialog({ sale, onClose }: DialogProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { useSession } from '../../shell/session/session.ts';
 import { showOwnRow } from '../../table/rows/own-rows.ts';
+import { useFocusAtStart } from '../../ui/fields/focus-at-start.ts';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
 import type { Item } from '../item/item-queries.ts';
 import { MoneyInput } from '../item/money-input.tsx';
@@ -39,6 +40,7 @@ type SaleFormProps = {
 /** For how much an item was sold, and to whom. */
 export function SaleForm({ item, verb, beside, onSold, onOutdated, onCancel }: SaleFormProps) {
   const { organization } = useSession();
+  const first = useFocusAtStart();
   const [units, setUnits] = useState<number | string>(1);
   // Null until somebody types one: then it follows the units.
   const [typed, setTyped] = useState<{ amount: number | null } | null>(null);
@@ -90,6 +92,7 @@ export function SaleForm({ item, verb, beside, onSold, onOutdated, onCancel }: S
         </Group>
         <Group grow align="flex-start">
           <NumberInput
+            ref={first}
             label="Units"
             min={1}
             max={limit}

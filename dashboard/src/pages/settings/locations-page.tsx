@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
@@ -185,9 +186,9 @@ type NameDialogProps = { naming: Naming | null; isSaving: boolean; onClose: () =
 
 function NameDialog({ naming, isSaving, onClose }: NameDialogProps) {
   return (
-    <Modal opened={naming !== null} onClose={onClose} title={naming?.title}>
+    <Dialog opened={naming !== null} onClose={onClose} title={naming?.title}>
       {naming === null ? null : <NameForm naming={naming} isSaving={isSaving} />}
-    </Modal>
+    </Dialog>
   );
 }
 

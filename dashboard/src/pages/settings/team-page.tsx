@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Table, Text, TextInput, Title, Tooltip } from '@mantine/core';
+import { Button, Group, Select, Stack, Table, Text, TextInput, Title, Tooltip } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatTime } from '../../format.ts';
 import { useOwnerOnlyReason, useSession } from '../../shell/session/session.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -181,17 +182,20 @@ type InviteProps = { isOpen: boolean; onClose: () => void; onLink: (link: Link) 
 
 function InviteDialog({ isOpen, onClose, onLink }: InviteProps) {
   const form = useForm({ initialValues: { email: '', role: 'staff' as Role } });
+  const close = () => {
+    form.reset();
+    onClose();
+  };
   const invite = useOperation('POST /team/invitations', {
     onSuccess(link) {
-      form.reset();
-      onClose();
+      close();
       onLink(link);
       refresh();
     },
     form,
   });
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Invite somebody">
+    <Dialog opened={isOpen} onClose={close} title="Invite somebody">
       <form onSubmit={form.onSubmit((body) => invite.mutate({ body }))}>
         <Stack>
           <TextInput label="Email" type="email" required data-autofocus {...form.getInputProps('email')} />
@@ -207,7 +211,7 @@ function InviteDialog({ isOpen, onClose, onLink }: InviteProps) {
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { UNDO_LIMIT_DAYS } from '../../../../src/contract/dashboard/limits.ts';
@@ -8,8 +8,8 @@ import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { toastJob } from '../../jobs/job-toast.tsx';
 import type { Selection } from '../../table/selection.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { DecimalInput } from '../../ui/fields/decimal-input.tsx';
-import { useReturnFocus } from '../../ui/return-focus.ts';
 import { type PriceChange, PriceFields } from './price-fields.tsx';
 import type { Kind, StockChoices, StockItem } from './stock-queries.ts';
 
@@ -27,7 +27,6 @@ export type BulkDialogProps = {
 /** Asks for what the change needs, says how many items it is about, and starts the job. */
 export function BulkDialog(props: BulkDialogProps) {
   const { kind, action, selection, choices, example, onClose } = props;
-  useReturnFocus();
   const chosen = selection.isAllMatching ? { filter: { kind, ...selection.match } } : { item_ids: selection.ids };
   const { data } = useQuery({
     queryKey: ['POST /stock/bulk/count', chosen],
@@ -68,7 +67,7 @@ export function BulkDialog(props: BulkDialogProps) {
   const things = count === undefined ? '…' : thingsOf(kind, count);
   const { title, verb } = WORDS[action];
   return (
-    <Modal opened onClose={onClose} title={`${title} ${things}`}>
+    <Dialog opened onClose={onClose} title={`${title} ${things}`}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -134,7 +133,7 @@ export function BulkDialog(props: BulkDialogProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

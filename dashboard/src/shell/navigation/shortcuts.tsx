@@ -1,7 +1,8 @@
-import { Kbd, Modal, Table } from '@mantine/core';
+import { Kbd, Table } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { Dialog } from '../../ui/dialog.tsx';
 import { NAVIGATION } from './navigation.ts';
 
 const SEQUENCE_MS = 1_200;
@@ -40,7 +41,7 @@ export function Shortcuts() {
 
   const pages = NAVIGATION.map(({ letter, label }): [string, string] => [`g ${letter}`, label]);
   return (
-    <Modal opened={isOpen} onClose={help.close} title="Keyboard shortcuts">
+    <Dialog opened={isOpen} onClose={help.close} title="Keyboard shortcuts">
       <Table>
         <Table.Tbody>
           {[...SHORTCUTS, ...pages].map(([keys, meaning]) => (
@@ -53,7 +54,7 @@ export function Shortcuts() {
           ))}
         </Table.Tbody>
       </Table>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,9 +1,10 @@
-import { Anchor, Button, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Anchor, Button, PasswordInput, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { onSessionEnd, startNextSession } from '../../api/session-end.ts';
 import { paths } from '../../paths.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { useRecover } from '../recover.ts';
 import { sessionQuery } from './session.ts';
 
@@ -28,7 +29,7 @@ export function SessionEndedDialog() {
     signIn.mutate({ body: { email, password } });
   };
   return (
-    <Modal opened={isOpen} onClose={() => setOpen(false)} title="Your session has ended" closeOnClickOutside={false}>
+    <Dialog opened={isOpen} onClose={() => setOpen(false)} title="Your session has ended" closeOnClickOutside={false}>
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">Sign in again as {email}. Nothing on this page is lost.</Text>
@@ -48,6 +49,6 @@ export function SessionEndedDialog() {
           </Anchor>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

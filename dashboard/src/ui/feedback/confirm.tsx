@@ -1,7 +1,7 @@
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Dialog } from '../dialog.tsx';
 import { DoubleClickGuard } from '../double-click-guard.tsx';
-import { useReturnFocus } from '../return-focus.ts';
 
 type ConfirmProps = {
   isOpen: boolean;
@@ -22,9 +22,8 @@ type ConfirmProps = {
 /** Asks before something that can't be undone. */
 export function Confirm(props: ConfirmProps) {
   const { isOpen, title, verb, keep = 'Cancel', isDangerous, isBusy, onConfirm, onClose, children } = props;
-  useReturnFocus(isOpen);
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title}>
+    <Dialog opened={isOpen} onClose={onClose} title={title}>
       <Text size="sm" component="div">
         {children}
       </Text>
@@ -43,6 +42,6 @@ export function Confirm(props: ConfirmProps) {
           </Button>
         </DoubleClickGuard>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }

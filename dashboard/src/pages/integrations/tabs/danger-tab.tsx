@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { queryClient, useOperation } from '../../../api/queries.ts';
 import { paths } from '../../../paths.ts';
 import { useOwnerOnlyReason } from '../../../shell/session/session.ts';
+import { Dialog } from '../../../ui/dialog.tsx';
 import { Confirm } from '../../../ui/feedback/confirm.tsx';
 import { refreshIntegration } from '../integration-parts.tsx';
 import { type Integration, integrationsQuery } from '../integration-queries.ts';
@@ -77,6 +78,10 @@ function DeleteIntegration({ integration: { id, name } }: { integration: Integra
   const reason = useOwnerOnlyReason();
   const [isAsking, setAsking] = useState(false);
   const form = useForm({ initialValues: { name: '' } });
+  const close = () => {
+    form.reset();
+    setAsking(false);
+  };
   const remove = useOperation('DELETE /integrations/{integration_id}', {
     form,
     success: 'Its key is unknown now. Its records are being removed.',
@@ -93,12 +98,12 @@ function DeleteIntegration({ integration: { id, name } }: { integration: Integra
       <ReasonButton variant="outline" color="ruby" reason={reason} onClick={() => setAsking(true)}>
         Delete integration
       </ReasonButton>
-      <Modal opened={isAsking} onClose={() => setAsking(false)} title="Delete integration">
+      <Dialog opened={isAsking} onClose={close} title="Delete integration">
         <form onSubmit={form.onSubmit((values) => remove.mutate({ params: { integration_id: id }, body: values }))}>
           <Stack>
             <TextInput label={`Type ${name} to confirm`} autoComplete="off" {...form.getInputProps('name')} />
             <Group justify="flex-end">
-              <Button variant="default" onClick={() => setAsking(false)}>
+              <Button variant="default" onClick={close}>
                 Keep the integration
               </Button>
               <Button type="submit" color="ruby" disabled={form.values.name.trim() !== name} loading={remove.isPending}>
@@ -107,7 +112,7 @@ function DeleteIntegration({ integration: { id, name } }: { integration: Integra
             </Group>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </Danger>
   );
 }

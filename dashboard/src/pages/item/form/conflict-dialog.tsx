@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Radio, Text } from '@mantine/core';
+import { Button, Group, Radio, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useSession } from '../../../shell/session/session.ts';
+import { Dialog } from '../../../ui/dialog.tsx';
 import { fieldLabel, valueText } from '../../audit/field-text.ts';
 import type { ItemChoices } from '../item-queries.ts';
 import type { Choice, Conflict } from './conflicts.ts';
@@ -22,7 +23,7 @@ export function ConflictDialog({ conflicts, takenOver, locations, isSaving, onSa
   const names = Object.fromEntries(locations.map(({ id, name, business_unit: unit }) => [id, `${unit}, ${name}`]));
   const context = { currency: organization.currency, timeZone: organization.time_zone, names };
   return (
-    <Modal opened onClose={onClose} size="xl" title="A colleague has saved this item meanwhile">
+    <Dialog opened onClose={onClose} size="xl" title="A colleague has saved this item meanwhile">
       <Text size="sm" mb="md">
         You have both changed {conflicts.length === 1 ? 'this field' : 'these fields'}. Choose which value to keep.
       </Text>
@@ -53,7 +54,7 @@ export function ConflictDialog({ conflicts, takenOver, locations, isSaving, onSa
           Save what I chose
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }
 
