@@ -37,8 +37,8 @@ export async function setPublished(
     audit,
     async (tx, found) => {
       await lockChannel(tx, organizationId, integrationId);
-      const ids =
-        undoes === undefined ? found : await notSwitchedSince(tx, organizationId, found, { integrationId }, undoes);
+      const undone = { what: { integrationId }, left: !isOn, auditId: undoes ?? '' };
+      const ids = undoes === undefined ? found : await notSwitchedSince(tx, organizationId, found, undone);
       const changed = isOn ? await switchOn(tx, context, integrationId, ids) : await switchOff(tx, integrationId, ids);
       return changed.map((id) => ({ id, old: { integrationId, isOn: !isOn }, new: change }));
     },

@@ -10,9 +10,10 @@ import { sql } from '../../db/sql.ts';
 import { deleteIntegration } from '../../dealers/deletions.ts';
 import { runDeletions } from '../../sales/deletion/run-deletions.ts';
 import { sellUnits } from '../../sales/sell.ts';
-import { createItem, editItem } from '../items/item-operations.ts';
+import { createItem, editItem, setHidden } from '../items/item-operations.ts';
 import { createBusinessUnit, createLocation, deleteLocation } from '../locations.ts';
 import { endPromotion, startPromotion } from '../promotions.ts';
+import { setPublished } from '../publications.ts';
 import { moveUnits, releaseUnits, reserveUnits } from '../units/movements.ts';
 
 describe('the undo of an import of stock', () => {
@@ -82,6 +83,24 @@ describe('the undo of an import of stock', () => {
     assert.deepEqual(
       (await rows()).map((row) => row.title),
       names.slice(0, -1),
+    );
+  });
+
+  it('keeps at its undo what it created and somebody hid and showed since', async () => {
+    const { organizationId, integrationId } = dealer;
+    const lines = ['hidden', 'published', 'untouched'].map((name, index) => `W-${index},${name},Omega,A,Good,1,1`);
+    const { jobId } = await run(`${IMPORT_HEADER}\n${lines.join('\n')}\n`);
+    const items = await world.db.query<{ id: string }>(sql`
+      select id from items where organization_id = ${organizationId} order by stock_number`);
+    const [hidden = '', published = ''] = items.map(({ id }) => id);
+    for (const isSet of [true, false]) {
+      await setHidden(world.channel, TESTER, organizationId, [hidden], isSet);
+      await setPublished(world.channel, TESTER, organizationId, integrationId, [published], isSet);
+    }
+    assert.partialDeepStrictEqual((await undo(jobId)).counts, { removed: 1, skipped: 2 });
+    assert.deepEqual(
+      (await rows()).map((row) => row.title),
+      ['hidden', 'published'],
     );
   });
 

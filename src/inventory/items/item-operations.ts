@@ -161,7 +161,8 @@ export async function setHidden(
     ...(undoes === undefined ? {} : { undoes }),
   };
   return await changeItems(context, { organizationId, itemIds }, audit, async (tx, found) => {
-    const ids = undoes === undefined ? found : await notSwitchedSince(tx, organizationId, found, 'hidden', undoes);
+    const undone = { what: 'hidden', left: !isHidden, auditId: undoes ?? '' } as const;
+    const ids = undoes === undefined ? found : await notSwitchedSince(tx, organizationId, found, undone);
     const rows = await tx.query<{ id: string }>(sql`
       update items set is_hidden = ${isHidden}
       where id = any(${ids}::text[]) and is_hidden <> ${isHidden} returning id`);

@@ -1,68 +1,70 @@
-import { type AuditPosition, type AuditRow, listAudit } from '../../audit/read-audit.ts';
+import { type LaterChange, readLaterChanges } from '../../audit/later-changes.ts';
 import type { Values } from '../../audit/record-audit.ts';
-import { LIST_PAGE_BYTES } from '../../contract/dashboard/list.ts';
 import type { Transaction } from '../../db/database.ts';
 
 /** A switch of an item: hidden or shown, or on or off a channel. */
 export type ItemSwitch = 'hidden' | { integrationId: string };
 
-const PAGE_LIMIT = 100;
-/** An item with more changes than that since the one in question counts as switched. */
-const PAGES_LIMIT = 10;
+/** What people and jobs have switched on items after a change. A later change and its own undo cancel each other. */
+export type LaterSwitches = {
+  /** Whether somebody has decided again that a switch stands as the change left it. */
+  isDecided(itemId: string, what: ItemSwitch, left: boolean): boolean;
+  /** Whether somebody has used any switch of the item. */
+  isAnySwitched(itemId: string): boolean;
+};
 
-type Since = { organizationId: string; itemId: string; auditId: string };
+/** Toggles are recorded as `setHidden` and `setPublished` do it, or as a job does that sets many fields. */
+const FIELDS = ['isHidden', 'isOn', 'integrationId', 'channels'];
 
 /**
- * Those of the items that nobody has switched again after a change, alone or with others. The value can't say it: an item that
- * was hidden, shown and hidden again is hidden by the last decision. A later change and its own undo cancel each other. The
- * items are locked.
+ * Asks the audit log, because the value can't say it: an item that was hidden, shown and hidden again is hidden by the last
+ * decision. An item with too many changes since counts as switched. The items are locked.
  */
+export async function readLaterSwitches(
+  tx: Transaction,
+  organizationId: string,
+  auditId: string,
+  itemIds: readonly string[],
+): Promise<LaterSwitches> {
+  const byItem = await readLaterChanges(tx, { organizationId, auditId }, itemIds, FIELDS);
+  return {
+    isDecided(itemId, what, left) {
+      const changes = byItem.get(itemId);
+      if (changes === null) return true;
+      const decisions = withoutUndone((changes ?? []).filter(({ values }) => stateIn(values, what) !== undefined));
+      const last = decisions.at(-1);
+      // A job has one row in the log, of its beginning. What somebody did before the job came to the item is later than that
+      // row, and ended in what the job then changed.
+      return last !== undefined && stateIn(last.values, what) === left;
+    },
+    isAnySwitched(itemId) {
+      const changes = byItem.get(itemId);
+      return changes === null || withoutUndone(changes ?? []).length > 0;
+    },
+  };
+}
+
+/** Those of the items of which nobody has decided again, after a change, that a switch stands as the change left it. */
 export async function notSwitchedSince(
   tx: Transaction,
   organizationId: string,
   itemIds: string[],
-  what: ItemSwitch,
-  auditId: string,
+  { what, left, auditId }: { what: ItemSwitch; left: boolean; auditId: string },
 ): Promise<string[]> {
-  const found: string[] = [];
-  // A change of many has its own job as its undo, so there is one item here.
-  for (const itemId of itemIds) {
-    if (!(await isSwitchedSince(tx, { organizationId, itemId, auditId }, what))) found.push(itemId);
-  }
-  return found;
+  const later = await readLaterSwitches(tx, organizationId, auditId, itemIds);
+  return itemIds.filter((id) => !later.isDecided(id, what, left));
 }
 
-async function isSwitchedSince(tx: Transaction, key: Since, what: ItemSwitch): Promise<boolean> {
-  const changes = await changesSince(tx, key);
-  if (changes === null) return true;
-  const later = changes.filter(({ newValues }) => isOf(what, newValues));
-  const ids = new Set(later.map(({ id }) => id));
-  const undone = new Set(later.map(({ undoes }) => undoes));
-  return later.some(({ id, undoes }) => !undone.has(id) && (undoes === null || !ids.has(undoes)));
+function withoutUndone(changes: LaterChange[]): LaterChange[] {
+  const ids = new Set(changes.map(({ id }) => id));
+  const undone = new Set(changes.map(({ undoes }) => undoes));
+  return changes.filter(({ id, undoes }) => !undone.has(id) && (undoes === null || !ids.has(undoes)));
 }
 
-/** The item's changes after the one in question; null if they are too many to look at. */
-async function changesSince(tx: Transaction, { organizationId, itemId, auditId }: Since): Promise<AuditRow[] | null> {
-  const changes: AuditRow[] = [];
-  const page = { organizationId, objectId: itemId, limit: PAGE_LIMIT, bytesLimit: LIST_PAGE_BYTES };
-  let position: AuditPosition | null = null;
-  for (let pages = 0; pages < PAGES_LIMIT; pages++) {
-    const start: { position: AuditPosition; isBackwards: boolean } | null =
-      position === null ? null : { position, isBackwards: false };
-    const { rows, isMore } = await listAudit(tx, { ...page, start });
-    const index = rows.findIndex(({ id }) => id === auditId);
-    changes.push(...(index === -1 ? rows : rows.slice(0, index)));
-    const last = rows.at(-1);
-    if (index !== -1 || !isMore || last === undefined) return changes;
-    position = { value: last.position, id: last.id };
-  }
-  return null;
-}
-
-/** Toggles are recorded as `setHidden` and `setPublished` do it, or as a job does that sets many fields. */
-function isOf(what: ItemSwitch, values: Values): boolean {
-  if (what === 'hidden') return values.isHidden !== undefined;
+/** What a change made of a switch; undefined if it did not touch it. */
+function stateIn(values: Values, what: ItemSwitch): unknown {
+  if (what === 'hidden') return values.isHidden;
   const { integrationId } = what;
-  if (values.isOn !== undefined && values.integrationId === integrationId) return true;
-  return ((values.channels ?? {}) as Values)[integrationId] !== undefined;
+  if (values.isOn !== undefined && values.integrationId === integrationId) return values.isOn;
+  return ((values.channels ?? {}) as Values)[integrationId];
 }

@@ -9,6 +9,7 @@ import { sql } from '../../db/sql.ts';
 import { endOverdueReservations, lockItems } from '../change-items.ts';
 import { integrationsReserving, nextStamps, releaseWithItems } from '../units/item-reservations.ts';
 import { findLocationsAndChannels } from './edit-rules.ts';
+import { readLaterSwitches } from './later-switch.ts';
 import { readStockValues, type StockValues } from './stock-values.ts';
 
 export type Removal = {
@@ -33,14 +34,16 @@ const TOUCHING_ACTIONS: readonly AuditAction[] = [
 ];
 
 /**
- * Removes items that are as they were created, given their values of then. What somebody edited, promoted, moved, ordered or
- * sold since is kept. What is removed was never ordered, so no order has to be rewritten as when the dealer deletes an item.
+ * Removes items that are as they were created, given their values of then. What somebody edited, switched, promoted, moved,
+ * ordered or sold since is kept. What is removed was never ordered, so no order has to be rewritten as when the dealer deletes an item.
  */
 export async function removeUnchangedItems(
   tx: Transaction,
   context: ChannelContext,
   organizationId: string,
   created: Map<string, Values>,
+  /** The change that created them. */
+  auditId: string,
 ): Promise<Removal> {
   // Under the lock no order can take one of them.
   const found = await lockItems(tx, organizationId, [...created.keys()]);
@@ -50,12 +53,13 @@ export async function removeUnchangedItems(
   const items = await readStockValues(tx, organizationId, locked);
   const ordered = await orderedOf(tx, locked);
   const touchedIds = await touchedOf(tx, organizationId, locked);
+  const switches = await readLaterSwitches(tx, organizationId, auditId, locked);
   const photos = await photosOf(tx, locked);
   const channelIds = [...items, ...created.values()].flatMap(({ channels }) => Object.keys(channels ?? {}));
   const channels = await findLocationsAndChannels(tx, organizationId, [], [...new Set(channelIds)]);
   const reasonOf = (item: StockValues) => {
     if (ordered.has(item.id)) return ORDERED;
-    if (touchedIds.has(item.id)) return CHANGED;
+    if (touchedIds.has(item.id) || switches.isAnySwitched(item.id)) return CHANGED;
     return isAsCreated(item, photos.get(item.id) ?? [], created.get(item.id) ?? {}, channels) ? null : CHANGED;
   };
   const kept = items.flatMap((item) => {

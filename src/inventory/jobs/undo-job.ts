@@ -6,7 +6,9 @@ import { DomainError } from '../../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { AMOUNT_FIELDS, haveDecimalsChangedSince } from '../../dealers/currency-decimals.ts';
+import { lockItems } from '../change-items.ts';
 import { type Decide, editItems, type GoneField, type StockChanges } from '../items/edit-items.ts';
+import { type LaterSwitches, readLaterSwitches } from '../items/later-switch.ts';
 import { removeUnchangedItems } from '../items/remove-unchanged-items.ts';
 import type { StockValues } from '../items/stock-values.ts';
 import { takePhotosAway } from '../photos/photo-rows.ts';
@@ -14,7 +16,7 @@ import { type EditsOutcome, outcomeOfEdits } from './batch-outcome.ts';
 import type { BatchOutcome, JobEntry, JobError, RunningJob, StockJobContext, StockJobKind } from './job-kind.ts';
 
 /**
- * Takes a job back: every field that still is as the job left it gets its old value, and what the job created and nobody
+ * Takes a job back: every field that nobody has changed since gets its old value, and what the job created and nobody
  * touched since is removed. It is a change like any other, with its own events; nothing that was sent is recalled.
  *
  * First what was changed, then photos that were added to what was there, then what was created: a batch takes its locks
@@ -67,7 +69,9 @@ export const undoKind: StockJobKind<Work> = {
     if (phase === 'changed') return await restore(tx, context, job, objects);
     if (phase === 'photos') return await removePhotos(tx, context, job, objects);
     const left = new Map(objects.map((object) => [object.id, object.newValues]));
-    const { removed, kept, touched, photoIds } = await removeUnchangedItems(tx, context, job.organizationId, left);
+    const { organizationId, auditId } = await auditKeyOf(tx, job);
+    const removal = await removeUnchangedItems(tx, context, organizationId, left, auditId);
+    const { removed, kept, touched, photoIds } = removal;
     return {
       done: objects.length,
       counts: { removed: removed.length, skipped: objects.length - removed.length },
@@ -94,12 +98,16 @@ async function restore(
   const skipped: JobError[] = [];
   // An undo that an older release asked for does not say it: then the cost price stays.
   const isCostAllowed = job.parameters.isCostAllowed === true;
-  const { auditId } = await auditKeyOf(tx, job);
-  const areAmountsOld = await haveDecimalsChangedSince(tx, job.organizationId, auditId);
+  const { organizationId, auditId } = await auditKeyOf(tx, job);
+  const areAmountsOld = await haveDecimalsChangedSince(tx, organizationId, auditId);
+  // Under their locks, so that nobody switches one of them between the question and the answer.
+  const locked = await lockItems(tx, organizationId, [...byId.keys()]);
+  const lockedIds = locked.map(({ id }) => id);
+  const later = await readLaterSwitches(tx, organizationId, auditId, lockedIds);
   const decide: Decide = (item) => {
     const object = byId.get(item.id);
     if (object === undefined) return null;
-    const { changes, skippedFields } = takenBack(item, object);
+    const { changes, skippedFields } = takenBack(item, object, later);
     const names = { itemId: item.id, stockNumber: item.stockNumber };
     for (const field of skippedFields) {
       skipped.push({ ...names, field, message: 'Changed since, and left as it is.' });
@@ -113,7 +121,7 @@ async function restore(
     }
     return changes;
   };
-  const edits = await editItems(tx, context, job.organizationId, [...byId.keys()], decide, { isGoneSkipped: true });
+  const edits = await editItems(tx, context, organizationId, lockedIds, decide, { isGoneSkipped: true });
   for (const { item, error, gone = [] } of edits.results) {
     // An item that was refused as a whole is told and counted once.
     for (const field of error === null ? gone : []) {
@@ -134,8 +142,8 @@ async function restore(
   };
 }
 
-/** The old value of each field that still is as the job left it, and the names of the others. */
-function takenBack(item: StockValues, { oldValues, newValues }: AuditObjectRow) {
+/** The old value of each field that nobody has changed since the job, and the names of the others. */
+function takenBack(item: StockValues, { oldValues, newValues }: AuditObjectRow, later: LaterSwitches) {
   const changes: Record<string, unknown> = {};
   const skippedFields: string[] = [];
   for (const [name, left] of Object.entries(newValues)) {
@@ -148,12 +156,15 @@ function takenBack(item: StockValues, { oldValues, newValues }: AuditObjectRow) 
         const absent = name === 'channels' ? false : null;
         const current = (now as Values)[key] ?? absent;
         if (name === 'channels' && current === old) continue;
-        if (isDeepStrictEqual(current, value)) inner[key] = old;
+        const isDecided = name === 'channels' && later.isDecided(item.id, { integrationId: key }, value === true);
+        if (isDeepStrictEqual(current, value) && !isDecided) inner[key] = old;
         else skippedFields.push(key);
       }
       changes[name] = inner;
     } else if (name === 'photosAdded') {
       // Photos have their own part.
+    } else if (name === 'isHidden' && later.isDecided(item.id, 'hidden', left === true)) {
+      skippedFields.push(name);
     } else if (isDeepStrictEqual(now, left)) changes[name] = oldValues[name];
     else skippedFields.push(name);
   }
