@@ -88,8 +88,11 @@ export async function changeSale(
       throw new DomainError('wrong_kind', 'The buyer of this sale is the buyer of its order.', 'customerId');
     }
     const terms = { amount: sale.amount, customerId: sale.customerId, ...changes };
+    // Sales of older releases have no currency. A page shows them that of the business.
+    const currency = await currencyOf(tx, organizationId);
     await tx.query(sql`
-      update sales set amount = ${terms.amount}, customer_id = ${terms.customerId} where id = ${saleId}`);
+      update sales set amount = ${terms.amount}, currency = coalesce(currency, ${currency}), customer_id = ${terms.customerId}
+      where id = ${saleId}`);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'sale.changed',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { sql } from '../../../src/db/sql.ts';
 import { setPublished } from '../../../src/inventory/publications.ts';
 import { TESTER } from '../../harness/actor.ts';
 import {
@@ -224,6 +225,13 @@ describe('the pages of orders and sales', () => {
     await page.getByRole('dialog').getByLabel('Amount').fill('');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('1 completed sale has no amount.').waitFor();
+    // As if the business had had another currency when it sold.
+    await site.world.db.query(sql`update sales set currency = 'JPY' where item_id = ${itemId}`);
+    await page.reload();
+    await button(page, 'Actions for the sale of Reverso Duoface').click();
+    await page.getByRole('menuitem', { name: 'Correct the sale' }).click();
+    await page.getByRole('dialog').getByLabel('Amount (JPY)').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await button(page, 'Actions for the sale of Reverso Duoface').click();
     await page.getByRole('menuitem', { name: 'Void the sale' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Void the sale' }).click();

@@ -1,7 +1,6 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
-import { useSession } from '../../shell/session/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { toastError } from '../../ui/feedback/toasts.ts';
@@ -38,7 +37,6 @@ export function VoidSaleDialog({ sale, onClose }: DialogProps) {
 
 /** Amount and buyer of a sale. The buyer of an order is decided on the order's own page. */
 export function ChangeSaleDialog({ sale, onClose }: DialogProps) {
-  const { organization } = useSession();
   const [amount, setAmount] = useState(sale.price?.amount ?? null);
   const [customerId, setCustomerId] = useState(sale.buyer?.customer_id ?? null);
   const isCounter = sale.order === null;
@@ -62,7 +60,7 @@ export function ChangeSaleDialog({ sale, onClose }: DialogProps) {
         <Stack>
           <MoneyInput
             label="Amount"
-            currency={sale.price?.currency ?? organization.currency}
+            currency={sale.currency}
             amount={amount}
             placeholder="Not said"
             error={undefined}

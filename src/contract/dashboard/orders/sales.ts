@@ -24,6 +24,9 @@ export const SaleRow = Type.Object(
     status: oneOf(['completed', 'voided']),
     is_test: Type.Boolean(),
     price: nullable(Money, 'For all units together; null if nobody said.'),
+    currency: Type.String({
+      description: 'Of its price, also before there is one: that of its order, or of the business then.',
+    }),
     channel: Type.String({ description: 'An integration’s id, or `counter`.' }),
     channel_name: nullable(Type.String(), 'Null if the integration was deleted since.'),
     order: nullable(

@@ -4,6 +4,7 @@ import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { addShop, type Shop } from '../../../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { sql } from '../../../../db/sql.ts';
 
 describe('the sales in the dashboard', () => {
   let world: World;
@@ -49,6 +50,22 @@ describe('the sales in the dashboard', () => {
     assert.deepEqual(await stockOf(world, itemId), { units: 1, held: 0 });
     assert.deepEqual((await read('/sales?q=w-900')).data, []);
     assert.equal((await read('/sales?q=w-900&tab=voided')).data[0].status, 'voided');
+  });
+
+  it('name the currency in which an amount is corrected, also before there is one', async () => {
+    const itemId = await publishNew(world, shop, watch({ stockNumber: 'W-901' }));
+    const { body } = await owner.call('POST', '/sales', { item_id: itemId, units: 1, amount: null, customer_id: null });
+    const sale = async () => (await read('/sales?q=w-901')).data[0];
+    // The business had another currency then, or the order has.
+    await world.db.query(sql`update sales set currency = 'JPY' where id = ${body.id}`);
+    assert.deepEqual([(await sale()).price, (await sale()).currency], [null, 'JPY']);
+    assert.equal((await owner.call('PATCH', `/sales/${body.id}`, { amount: 890_000 })).status, 204);
+    assert.deepEqual((await sale()).price, { amount: 890_000, currency: 'JPY' });
+    // Sales of older releases have none: an amount is in the currency of the business.
+    await world.db.query(sql`update sales set currency = null, amount = null where id = ${body.id}`);
+    assert.equal((await sale()).currency, 'USD');
+    assert.equal((await owner.call('PATCH', `/sales/${body.id}`, { amount: 890_000 })).status, 204);
+    assert.deepEqual((await sale()).price, { amount: 890_000, currency: 'USD' });
   });
 
   it('are recorded once by an attempt that comes again, also at the same moment', async () => {

@@ -10,6 +10,7 @@ import type { SaleRow, saleOperations } from '../../../../contract/dashboard/ord
 import { type CustomerName, namesOfCustomers } from '../../../../customers/customer-names.ts';
 import { listCustomers } from '../../../../customers/list-customers.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
+import { organizationDefaults } from '../../../../dealers/organization-settings.ts';
 import { type ItemSummary, summariesOf } from '../../../../inventory/lists/item-summaries.ts';
 import { countSales, type ListedSale, listSales, type SaleFilter, totalSales } from '../../../../sales/list-sales.ts';
 import { changeSale, sellUnits, voidSale } from '../../../../sales/sell.ts';
@@ -140,6 +141,8 @@ type Shown = {
   customers: Map<string, CustomerName>;
   channels: Map<string, string>;
   publicUrl: string;
+  /** Of the business. */
+  currency: string;
 };
 
 async function presentSales(
@@ -150,14 +153,15 @@ async function presentSales(
 ): Promise<SaleRow[]> {
   const itemIds = rows.flatMap(({ itemId }) => itemId ?? []);
   const customerIds = rows.flatMap(({ customerId }) => customerId ?? []);
-  const [items, customers] = await Promise.all([
+  const [items, customers, { currency }] = await Promise.all([
     summariesOf(db, organizationId, itemIds),
     namesOfCustomers(db, organizationId, customerIds),
+    organizationDefaults(db, organizationId),
   ]);
-  return rows.map((row) => presentSale(row, { items, customers, channels, publicUrl }));
+  return rows.map((row) => presentSale(row, { items, customers, channels, publicUrl, currency }));
 }
 
-function presentSale(row: ListedSale, { items, customers, channels, publicUrl }: Shown): SaleRow {
+function presentSale(row: ListedSale, { items, customers, channels, publicUrl, currency }: Shown): SaleRow {
   return {
     id: row.id,
     item_id: row.itemId,
@@ -168,6 +172,7 @@ function presentSale(row: ListedSale, { items, customers, channels, publicUrl }:
     status: row.status,
     is_test: row.isTest,
     price: row.amount === null || row.currency === null ? null : { amount: row.amount, currency: row.currency },
+    currency: row.currency ?? currency,
     channel: row.channel,
     channel_name: channels.get(row.channel) ?? null,
     order: row.orderId === null ? null : { id: row.orderId, channel_order_id: row.channelOrderId },
