@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditAction, AuditObjectKind } from '../contract/audit-actions.ts';
+import type { Attempt } from '../db/attempts.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { clockTime } from '../db/sql-time.ts';
@@ -28,7 +29,7 @@ export type AuditChange = {
   /** The audit row that this change takes back. */
   undoes?: string;
   /** What a page calls the attempt, for a change that leaves no other row which could hold the name. */
-  attempt?: string | undefined;
+  attempt?: Attempt | undefined;
   /** The time, where a test owns it. */
   at?: Date | null;
 };
@@ -60,26 +61,13 @@ export async function recordAudit(tx: Transaction, actor: Actor, change: AuditCh
       : sql`${organizationId ?? SERVICE}`;
   await tx.query(sql`
     insert into audit_log (organization_id, id, at, actor_kind, actor_id, actor_role, source_address, action,
-      object_kind, object_id, old_values, new_values, personal_fields, undo, undoes, attempt)
+      object_kind, object_id, old_values, new_values, personal_fields, undo, undoes, attempt, attempt_fingerprint)
     values (${owner}, ${id}, ${clockTime(change.at ?? null)}, ${actor.kind},
       ${actorId(actor)}, ${actor.kind === 'person' ? actor.role : null}, ${actor.kind === 'person' ? actor.address : null},
       ${action}, ${object.kind}, ${object.id}, ${JSON.stringify(oldValues)}::jsonb,
       ${JSON.stringify({ ...change.about, ...newValues })}::jsonb, ${personal}::text[], ${change.undo === undefined ? null : JSON.stringify(change.undo)}::jsonb, ${change.undoes ?? null},
-      ${change.attempt ?? null})`);
+      ${change.attempt?.name ?? null}, ${change.attempt?.fingerprint ?? null})`);
   return id;
-}
-
-/** Whether an attempt of this name has changed the object before. The caller holds the object's lock. */
-export async function hasChanged(
-  tx: Transaction,
-  organizationId: string,
-  objectId: string,
-  attempt: string | undefined,
-): Promise<boolean> {
-  if (attempt === undefined) return false;
-  const rows = await tx.query(sql`
-    select from audit_log where organization_id = ${organizationId} and object_id = ${objectId} and attempt = ${attempt}`);
-  return rows.length > 0;
 }
 
 /**

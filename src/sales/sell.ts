@@ -4,12 +4,13 @@ import type { ChannelContext } from '../channel/context.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { namesOfCustomers } from '../customers/customer-names.ts';
 import { lockCustomers } from '../customers/upsert-customers.ts';
+import { type Attempt, onlyOnce } from '../db/attempts.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { transactionTime } from '../db/sql-time.ts';
 import { currencyOf } from '../dealers/organization-settings.ts';
 import { newId } from '../ids/new-id.ts';
-import { changeItem } from '../inventory/change-items.ts';
+import { changeItem, type LockedItem } from '../inventory/change-items.ts';
 import { assertUnits, changeUnits } from '../inventory/units/movements.ts';
 import { alreadyVoided, cancelSale } from './orders/order-operations.ts';
 import { releaseForSale } from './reservations/dealer-reservations.ts';
@@ -32,27 +33,21 @@ export async function sellUnits(
   organizationId: string,
   itemId: string,
   units: number,
-  terms: Partial<SaleTerms> & { attempt?: string | undefined } = {},
+  terms: Partial<SaleTerms> & { attempt?: Attempt | undefined } = {},
 ): Promise<string> {
   assertUnits(units);
-  const { amount = null, customerId = null, releasesReservations = false, attempt = null } = terms;
-  const currency = await currencyOf(context.db, organizationId);
-  let id = newId('sale');
+  const { amount = null, customerId = null, releasesReservations = false, attempt } = terms;
   const withBuyer = lockingBuyer(context, organizationId, customerId);
-  await changeItem(withBuyer, { organizationId, itemId }, async (tx, item) => {
-    const [made] = await tx.query<{ id: string }>(sql`
-      select id from sales where organization_id = ${organizationId} and attempt = ${attempt}`);
-    if (made !== undefined) {
-      id = made.id;
-      return;
-    }
+  const sell = async (tx: Transaction, item: LockedItem) => {
+    const id = newId('sale');
+    const currency = await currencyOf(tx, organizationId);
     if (releasesReservations) await releaseForSale(tx, context, actor, organizationId, item, units);
     await changeUnits(tx, item, -units);
     await tx.query(sql`
       insert into sales (id, organization_id, item_id, title, stock_number, units, amount, currency, customer_id,
-        attempt, created_at)
+        attempt, attempt_fingerprint, created_at)
       values (${id}, ${organizationId}, ${itemId}, ${item.title}, ${item.stockNumber}, ${units}, ${amount}, ${currency},
-        ${customerId}, ${attempt}, ${transactionTime(context.now())})`);
+        ${customerId}, ${attempt?.name ?? null}, ${attempt?.fingerprint ?? null}, ${transactionTime(context.now())})`);
     await recordAudit(tx, actor, {
       organizationId,
       action: 'sale.made',
@@ -61,8 +56,11 @@ export async function sellUnits(
       new: { units: item.units - units, saleId: id, ...(amount === null ? {} : { amount }) },
       at: context.now(),
     });
-  });
-  return id;
+    return id;
+  };
+  return await onlyOnce(context.db, 'sales', organizationId, attempt, () =>
+    changeItem(withBuyer, { organizationId, itemId }, sell),
+  );
 }
 
 /**

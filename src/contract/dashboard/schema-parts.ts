@@ -26,7 +26,8 @@ export const Attempt = Type.Optional(
     maxLength: 64,
     pattern: '^[0-9A-Za-z-]+$',
     [EXPECTED_ANNOTATION]: 'letters, digits and hyphens',
-    description: 'A name for this attempt. Sent again with it, the operation is done once, and answers as before.',
+    description:
+      'A name for this attempt. Sent again with it, the operation is done once, and answers as before. With another request it is refused.',
   }),
 );
 

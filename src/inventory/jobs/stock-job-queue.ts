@@ -3,6 +3,7 @@ import { FAILED_JOB_DAYS, UNDO_LIMIT_DAYS, UNFINISHED_JOBS_LIMIT } from '../../c
 import { type CappedCount, COUNT_LIMIT, cappedCount } from '../../contract/dashboard/list.ts';
 import type { StockJobKindName, StockJobStatus } from '../../contract/dashboard/stock/jobs.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import type { Attempt } from '../../db/attempts.ts';
 import {
   type Database,
   inTransaction,
@@ -29,8 +30,8 @@ export type NewJob = {
   isUndoable: boolean;
   total?: number;
   undoes?: string;
-  /** What a page calls the attempt to queue it. */
-  attempt?: string | undefined;
+  /** The attempt to queue it, which `onlyOnce` looks for. */
+  attempt?: Attempt | undefined;
 };
 
 /** A job as people see it. */
@@ -57,26 +58,24 @@ export type JobRow = {
   sortValue: string;
 };
 
-/** Queues a job, which a worker begins within a second. Returns its id, or that of the job that the same attempt has queued before. */
+/** Queues a job, which a worker begins within a second. Returns its id. */
 export async function startJob(db: Database | Transaction, actor: Actor, job: NewJob): Promise<string> {
   const id = newId('job');
-  const { organizationId, kind, title, isUndoable, total = null, undoes = null, attempt = null } = job;
+  const { organizationId, kind, title, isUndoable, total = null, undoes = null, attempt } = job;
   const unfinished = sql`
     select from stock_jobs where organization_id = ${organizationId} and status in ('queued', 'running')`;
   return await inTransaction(db, async (tx) => {
     await lockCount(tx, stockJobsOf(organizationId));
-    const [queued] = await tx.query<{ id: string }>(sql`
-      select id from stock_jobs where organization_id = ${organizationId} and attempt = ${attempt}`);
-    if (queued !== undefined) return queued.id;
     if (await isAtLimit(tx, { rows: unfinished, limit: UNFINISHED_JOBS_LIMIT })) {
       const message = `${UNFINISHED_JOBS_LIMIT} jobs are waiting or running already. Wait for some of them, or cancel them.`;
       throw new DomainError('too_many_jobs', message);
     }
     await tx.query(sql`
       insert into stock_jobs (id, organization_id, kind, title, actor, parameters, is_undoable, total, undoes,
-        attempt)
+        attempt, attempt_fingerprint)
       values (${id}, ${organizationId}, ${kind}, ${title}, ${JSON.stringify(actor)}::jsonb,
-        ${JSON.stringify(job.parameters)}::jsonb, ${isUndoable}, ${total}::integer, ${undoes}, ${attempt})`);
+        ${JSON.stringify(job.parameters)}::jsonb, ${isUndoable}, ${total}::integer, ${undoes}, ${attempt?.name ?? null},
+        ${attempt?.fingerprint ?? null})`);
     return id;
   });
 }

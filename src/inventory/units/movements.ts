@@ -1,7 +1,8 @@
 import type { Actor } from '../../audit/actor.ts';
-import { hasChanged, recordAudit } from '../../audit/record-audit.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import { DomainError } from '../../contract/domain-error.ts';
+import { type Attempt, onlyOnce } from '../../db/attempts.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { changeItem, type LockedItem } from '../change-items.ts';
@@ -31,11 +32,10 @@ export async function moveUnits(
   itemId: string,
   movement: Movement,
   units: number,
-  attempt?: string,
+  attempt?: Attempt,
 ): Promise<void> {
   assertUnits(units);
-  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
-    if (await hasChanged(tx, organizationId, itemId, attempt)) return;
+  await changeOnce(context, { organizationId, itemId }, attempt, async (tx, item) => {
     if (movement === 'fit' && item.kind !== 'part') throw new DomainError('wrong_kind', 'Only parts are fitted.');
     const difference = SIGN[movement] * units;
     await changeUnits(tx, item, difference);
@@ -61,11 +61,10 @@ export async function reserveUnits(
   organizationId: string,
   itemId: string,
   units: number,
-  attempt?: string,
+  attempt?: Attempt,
 ): Promise<void> {
   assertUnits(units);
-  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
-    if (await hasChanged(tx, organizationId, itemId, attempt)) return;
+  await changeOnce(context, { organizationId, itemId }, attempt, async (tx, item) => {
     await changeReserved(tx, item, units);
     await recordAudit(tx, actor, {
       organizationId,
@@ -89,11 +88,10 @@ export async function releaseUnits(
   organizationId: string,
   itemId: string,
   units: number,
-  attempt?: string,
+  attempt?: Attempt,
 ): Promise<void> {
   assertUnits(units);
-  await changeItem(context, { organizationId, itemId }, async (tx, item) => {
-    if (await hasChanged(tx, organizationId, itemId, attempt)) return;
+  await changeOnce(context, { organizationId, itemId }, attempt, async (tx, item) => {
     const [row] = await tx.query<{ held: number }>(sql`
       select coalesce(sum(units), 0)::integer as held from order_lines where item_id = ${itemId} and is_holding`);
     const releasable = item.reservedUnits - (row?.held ?? 0) - (await unitsReservedByClients(tx, itemId));
@@ -111,6 +109,16 @@ export async function releaseUnits(
       at: context.now(),
     });
   });
+}
+
+/** The audit row of a movement holds the name of its attempt. */
+async function changeOnce(
+  context: ChannelContext,
+  request: { organizationId: string; itemId: string },
+  attempt: Attempt | undefined,
+  work: (tx: Transaction, item: LockedItem) => Promise<void>,
+): Promise<void> {
+  await onlyOnce(context.db, 'audit_log', request.organizationId, attempt, () => changeItem(context, request, work));
 }
 
 /** Changes the units in stock. The item's row is locked. */

@@ -1,5 +1,5 @@
 import type { Actor } from '../../audit/actor.ts';
-import { hasChanged, recordAudit, type Values } from '../../audit/record-audit.ts';
+import { recordAudit, type Values } from '../../audit/record-audit.ts';
 import { commitAndWake } from '../../channel/commit-and-wake.ts';
 import type { ChannelContext } from '../../channel/context.ts';
 import type { AuditAction } from '../../contract/audit-actions.ts';
@@ -8,22 +8,19 @@ import { textOrNull } from '../../contract/resources/customer.ts';
 import type { Order } from '../../contract/resources/order.ts';
 import { orderCan, type Permission } from '../../contract/states/order-can.ts';
 import { type OrderOperation, orderRefusal, orderStep } from '../../contract/states/order-states.ts';
-import type { Transaction } from '../../db/database.ts';
+import { type Attempt, onlyOnce } from '../../db/attempts.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { LockedItem } from '../../inventory/change-items.ts';
 import { assertUnits } from '../../inventory/units/movements.ts';
 import { changeOrder, missingOrder, type OpenOrder, type OrderChangeOptions } from './change-order.ts';
-import { lockOrderRows, type StoredLine } from './order-rows.ts';
+import type { StoredLine } from './order-rows.ts';
 
 /** What the dealer does with reported orders. Each is one transaction. */
 
-/**
- * A reported line keeps its quantity; only a line that the dealer adds says how many units it is about. An attempt that has a
- * name and comes again, as when its answer was lost, adds no other line.
- */
+/** A reported line keeps its quantity; only a line that the dealer adds says how many units it is about. */
 export type LineChoice = { itemId: string } & (
   | { lineId: string }
-  | { lineId: null; units: number; attempt?: string | undefined }
+  | { lineId: null; units: number; attempt?: Attempt | undefined }
 );
 
 /** Matches a line to an item of the stock by hand; with no line, a new one is added for it. Holds the units. */
@@ -33,11 +30,25 @@ export async function matchLine(
   organizationId: string,
   orderId: string,
   choice: LineChoice,
-): Promise<Order> {
+): Promise<void> {
   if (choice.lineId === null) assertUnits(choice.units);
+  // Only an added line could be added twice. The audit row holds the name of its attempt.
+  const attempt = choice.lineId === null ? choice.attempt : undefined;
+  const match = () =>
+    matchOnce(context, { actor, action: 'order.line_matched', attempt }, organizationId, orderId, choice);
+  await onlyOnce(context.db, 'audit_log', organizationId, attempt, match);
+}
+
+async function matchOnce(
+  context: ChannelContext,
+  change: AuditedAction,
+  organizationId: string,
+  orderId: string,
+  choice: LineChoice,
+): Promise<Order> {
   return await asDealer(
     context,
-    { actor, action: 'order.line_matched', attempt: choice.lineId === null ? choice.attempt : undefined },
+    change,
     organizationId,
     orderId,
     (open) => {
@@ -191,20 +202,21 @@ function cancel(open: OpenOrder, status: Order['status'], by: 'api' | 'dealer', 
   open.order.cancellation = { by, reason: textOrNull(reason) };
 }
 
+type AuditedAction = { actor: Actor; action: AuditAction; attempt?: Attempt | undefined };
+
 async function asDealer(
   context: ChannelContext,
-  { actor, action, attempt }: { actor: Actor; action: AuditAction; attempt?: string | undefined },
+  { actor, action, attempt }: AuditedAction,
   organizationId: string,
   orderId: string,
   alter: (open: OpenOrder) => boolean,
   options: OrderChangeOptions = {},
 ): Promise<Order> {
   const { order } = await commitAndWake(context, async (tx) => {
-    const isRepeated = await wasMade(tx, organizationId, orderId, attempt);
     let before = null as AuditedOrder | null;
     const recording = (open: OpenOrder) => {
       before = auditedOrder(open.order);
-      return !isRepeated && alter(open);
+      return alter(open);
     };
     const changed = await changeOrder(tx, context, { organizationId }, orderId, recording, options);
     if (changed === null || before === null) throw missingOrder();
@@ -219,18 +231,6 @@ async function asDealer(
     return changed;
   });
   return order;
-}
-
-/** Whether the attempt has changed the order before. The order is locked, so that the same attempt at once waits. */
-async function wasMade(
-  tx: Transaction,
-  organizationId: string,
-  orderId: string,
-  attempt: string | undefined,
-): Promise<boolean> {
-  if (attempt === undefined) return false;
-  await lockOrderRows(tx, { organizationId }, [orderId]);
-  return await hasChanged(tx, organizationId, orderId, attempt);
 }
 
 /** What the dealer can change of an order. The reason of a cancellation stands in the order: it may be about a person. */

@@ -30,6 +30,7 @@ import {
   matchLine,
   unmatchLine,
 } from '../../../../sales/orders/order-operations.ts';
+import { attemptOf } from '../../attempt-of.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { pageRequestOf, presentCount, readPage, sortOf } from '../../lists/list-page.ts';
@@ -123,7 +124,8 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
   },
 
   async matchOrderLine({ context, user, actor, params, body }) {
-    const { line_id: lineId, item_id: itemId, units = 1, attempt } = body;
+    const { line_id: lineId, item_id: itemId, units = 1 } = body;
+    const attempt = attemptOf(body, params);
     const choice = lineId === null ? { lineId, itemId, units, attempt } : { lineId, itemId };
     await withWireFields(FIELDS, () => matchLine(context.channel, actor, user.organizationId, params.order_id, choice));
     notify(context, user, params.order_id);

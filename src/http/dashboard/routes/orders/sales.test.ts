@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { holdLock, untilBlocked } from '../../../../../test/harness/database/locks.ts';
 import { signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { addShop, type Shop } from '../../../../../test/harness/shop.ts';
 import { part, publishNew, stockOf, watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { openDatabase } from '../../../../db/database.ts';
 import { sql } from '../../../../db/sql.ts';
 
 describe('the sales in the dashboard', () => {
@@ -86,6 +88,64 @@ describe('the sales in the dashboard', () => {
     assert.equal(own.status, 200);
     assert.notEqual(own.body.id, first);
     assert.equal((await owner.call('POST', '/sales', { ...body, attempt: 'no blanks' })).status, 400);
+  });
+
+  it('answer an attempt that comes again as the first time, also when the item is sold and deleted since', async () => {
+    const itemId = await publishNew(world, shop, watch());
+    const body = { item_id: itemId, units: 1, amount: 100, customer_id: null, attempt: crypto.randomUUID() };
+    const first = await owner.call('POST', '/sales', body);
+    assert.equal(first.status, 200, first.text);
+    assert.deepEqual((await owner.call('POST', '/sales', body)).body, first.body);
+    assert.equal((await owner.call('DELETE', `/items/${itemId}`)).status, 204);
+    assert.deepEqual((await owner.call('POST', '/sales', body)).body, first.body);
+    const moved = await publishNew(world, shop, part({ units: 1 }));
+    const movement = { movement: 'remove', units: 1, attempt: crypto.randomUUID() };
+    assert.equal((await owner.call('POST', `/items/${moved}/movements`, movement)).status, 204);
+    assert.equal((await owner.call('POST', `/items/${moved}/movements`, movement)).status, 204);
+    assert.equal((await owner.call('DELETE', `/items/${moved}`)).status, 204);
+    assert.equal((await owner.call('POST', `/items/${moved}/movements`, movement)).status, 204);
+  });
+
+  it('refuse an attempt whose name comes with something else, also at the same moment on another node', async (t) => {
+    const ids = [await publishNew(world, shop, part({ units: 9 })), await publishNew(world, shop, part({ units: 9 }))];
+    const [one, other] = ids;
+    const isRefused = ({ status, body }: { status: number; body: { error?: { field: string } } }) =>
+      status === 400 && body.error?.field === 'attempt';
+    const body = { item_id: one, units: 1, amount: 100, customer_id: null, attempt: crypto.randomUUID() };
+    assert.equal((await owner.call('POST', '/sales', body)).status, 200);
+    for (const change of [{ item_id: other }, { units: 2 }, { amount: 200 }, { releases_reservations: true }]) {
+      assert.ok(isRefused(await owner.call('POST', '/sales', { ...body, ...change })), JSON.stringify(change));
+    }
+    const movement = { movement: 'remove', units: 1, attempt: crypto.randomUUID() };
+    assert.equal((await owner.call('POST', `/items/${one}/movements`, movement)).status, 204);
+    for (const [id, change] of [
+      [other, {}],
+      [one, { units: 2 }],
+      [one, { movement: 'restock' }],
+    ] as const) {
+      assert.ok(isRefused(await owner.call('POST', `/items/${id}/movements`, { ...movement, ...change })));
+    }
+    // A node makes the writes of a dealer one after the other.
+    const { address } = world.database;
+    const db = openDatabase({ address, poolSize: 4, onIdleError: () => {} });
+    const secondNode = await startWorld({ database: { db, address, drop: () => db.close() } });
+    t.after(() => secondNode.stop());
+    const elsewhere = await signedIn(secondNode, { organizationId: owner.organizationId });
+    const attempt = crypto.randomUUID();
+    for (const send of [
+      (by: typeof owner, id: string) => by.call('POST', '/sales', { ...body, item_id: id, attempt }),
+      (by: typeof owner, id: string) => by.call('POST', `/items/${id}/movements`, { ...movement, attempt }),
+    ]) {
+      const items = await holdLock(world.db, 'select from items where id = any($1) for update', [ids]);
+      const sent = [send(owner, one ?? ''), send(elsewhere, other ?? '')];
+      await untilBlocked(world.db, 2);
+      await items.release();
+      const answers = await Promise.all(sent);
+      assert.equal(answers.filter(({ status }) => status < 300).length, 1, answers.map(({ text }) => text).join());
+      assert.equal(answers.filter(isRefused).length, 1);
+    }
+    const left = (await Promise.all(ids.map((id) => stockOf(world, id)))).map(({ units }) => units);
+    assert.equal((left[0] ?? 0) + (left[1] ?? 0), 18 - 4);
   });
 
   it('show the newest customers for a choice before anything is typed', async () => {

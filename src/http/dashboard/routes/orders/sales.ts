@@ -14,6 +14,7 @@ import { organizationDefaults } from '../../../../dealers/organization-settings.
 import { type ItemSummary, summariesOf } from '../../../../inventory/lists/item-summaries.ts';
 import { countSales, type ListedSale, listSales, type SaleFilter, totalSales } from '../../../../sales/list-sales.ts';
 import { changeSale, sellUnits, voidSale } from '../../../../sales/sell.ts';
+import { attemptOf } from '../../attempt-of.ts';
 import type { DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { sendCsv } from '../../lists/csv-export.ts';
 import { customerFilterOf } from '../../lists/customer-filter.ts';
@@ -71,8 +72,14 @@ export const saleHandlers: Handlers<typeof saleOperations> = {
   },
 
   async recordSale({ context, user, actor, body }) {
-    const { item_id: itemId, units, amount, customer_id: customerId, attempt } = body;
-    const terms = { amount, customerId, releasesReservations: body.releases_reservations ?? false, attempt };
+    const {
+      item_id: itemId,
+      units,
+      amount,
+      customer_id: customerId,
+      releases_reservations: releasesReservations = false,
+    } = body;
+    const terms = { amount, customerId, releasesReservations, attempt: attemptOf(body) };
     const id = await withWireFields(FIELDS, () =>
       sellUnits(context.channel, actor, user.organizationId, itemId, units, terms),
     );

@@ -180,6 +180,10 @@ describe('bulk changes of stock', () => {
     assert.deepEqual(await prices(ids), [11_000]);
     await change({ ...body, attempt: 'another' });
     assert.deepEqual(await prices(ids), [12_000]);
+    const less = await staff.call('POST', '/stock/bulk', { ...body, price: { amount: -1_000 } });
+    assert.deepEqual([less.status, less.body.error.field], [400, 'attempt']);
+    assert.equal((await owner.call('DELETE', `/items/${ids[0]}`)).status, 204);
+    assert.deepEqual((await staff.call('POST', '/stock/bulk', body)).body, answers[0]?.body);
   });
 
   it('of parts touch no watches', async () => {

@@ -1,12 +1,14 @@
 import type { BodyOf } from '../../../../contract/dashboard/operation.ts';
 import { BULK_ACTIONS, type BulkSelection, type bulkOperations } from '../../../../contract/dashboard/stock/bulk.ts';
 import { DomainError } from '../../../../contract/domain-error.ts';
+import { onlyOnce } from '../../../../db/attempts.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
 import { newId } from '../../../../ids/new-id.ts';
 import type { BulkChange } from '../../../../inventory/jobs/bulk-change.ts';
 import { countSelected, type StockSelection } from '../../../../inventory/jobs/bulk-selection.ts';
 import { startJob } from '../../../../inventory/jobs/stock-job-queue.ts';
 import { listLocations } from '../../../../inventory/locations.ts';
+import { attemptOf } from '../../attempt-of.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { notifyOfJob } from './jobs.ts';
 import { filterOf } from './stock.ts';
@@ -20,16 +22,20 @@ export const bulkHandlers: Handlers<typeof bulkOperations> = {
 
   async changeStock(call) {
     const { context, user, actor, body } = call;
-    const selection = selectionOf(user, body);
-    await assertOwned(context, user, selection);
-    const { change, title } = await changeOf(context, user, body);
-    const id = await startJob(context.db, actor, {
-      organizationId: user.organizationId,
-      kind: 'bulk_change',
-      title,
-      parameters: { selection, change },
-      isUndoable: true,
-      attempt: body.attempt,
+    const { organizationId } = user;
+    const attempt = attemptOf(body);
+    const id = await onlyOnce(context.db, 'stock_jobs', organizationId, attempt, async () => {
+      const selection = selectionOf(user, body);
+      await assertOwned(context, user, selection);
+      const { change, title } = await changeOf(context, user, body);
+      return await startJob(context.db, actor, {
+        organizationId,
+        kind: 'bulk_change',
+        title,
+        parameters: { selection, change },
+        isUndoable: true,
+        attempt,
+      });
     });
     return started(call, id);
   },

@@ -12,6 +12,7 @@ import { moveUnits, releaseUnits, reserveUnits } from '../../../../inventory/uni
 import { deleteItem } from '../../../../sales/delete-item.ts';
 import { voidSale } from '../../../../sales/sell.ts';
 import { clientSignal } from '../../../connection/client-signal.ts';
+import { attemptOf } from '../../attempt-of.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { withUpload } from '../../limits/upload.ts';
 import { presentChannels, readChoices, readItemPage } from '../../presenters/item-page.ts';
@@ -80,7 +81,8 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   },
 
   async moveItemUnits({ context, user, actor, params, body }) {
-    const { movement, units, attempt } = body;
+    const { movement, units } = body;
+    const attempt = attemptOf(body, params);
     const item = [context.channel, actor, user.organizationId, params.item_id] as const;
     if (movement === 'reserve') await reserveUnits(...item, units, attempt);
     else if (movement === 'release') await releaseUnits(...item, units, attempt);
