@@ -21,7 +21,19 @@ const PARTS_LIMIT = 500;
 const YES = new Set(['yes', 'y', 'true', '1', 'x', 'ja', 'oui']);
 const NO = new Set(['no', 'n', 'false', '0', 'nein', 'non']);
 
-export const text: CellFormat = { read: (cell) => cell, write: (value) => String(value ?? '') };
+/** That word as a text. It has an apostrophe in front, as a formula does, and so has one that begins with such an apostrophe. */
+const CLEARED_AS_TEXT = new RegExp(String.raw`^'*\s*${CLEARED}\s*$`, 'i');
+
+/** A stock number, which is never cleared. */
+export const plainText: CellFormat = { read: (cell) => cell, write: (value) => String(value ?? '') };
+
+export const text: CellFormat = {
+  read: (cell) => (cell.startsWith("'") && CLEARED_AS_TEXT.test(cell) ? cell.slice(1) : cell),
+  write(value) {
+    const plain = plainText.write(value);
+    return CLEARED_AS_TEXT.test(plain) ? `'${plain}` : plain;
+  },
+};
 
 export const bool: CellFormat = {
   read(cell) {

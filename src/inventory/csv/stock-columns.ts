@@ -14,6 +14,7 @@ import {
   money,
   number,
   photos,
+  plainText,
   text,
 } from './cells.ts';
 
@@ -39,7 +40,7 @@ type Options = Partial<Pick<StockColumn, 'isNullable' | 'isList' | 'isCost' | 'o
 export function stockColumns(kind: StockKind, currency: string): StockColumn[] {
   const schema = kind === 'listing' ? WatchAttributes : PartAttributes;
   return [
-    field('stock_number', text, {
+    field('stock_number', plainText, {
       otherNames: [
         'sku',
         'number',

@@ -261,6 +261,24 @@ W-3,Again,Omega,Speedmaster,Very good,,
     assert.doesNotMatch(await exported('listing', false), /cost/);
   });
 
+  it('of an exported file keeps texts that are the word none', async () => {
+    const { organizationId } = dealer;
+    const attributes = { ...watch().attributes, model: 'None', reference_number: 'none' };
+    const texts = { title: 'None', serialNumber: 'None', description: 'NONE', privateNotes: "'none" };
+    await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'None', ...texts, attributes }));
+    const text = await exported('listing');
+    assert.match(text, /^None,'None,'NONE,/m);
+    assert.match(text, /,''none,/);
+    const same = await run(text);
+    assert.deepEqual(same.errors, []);
+    assert.partialDeepStrictEqual(same.counts, { created: 0, changed: 0, unchanged: 1, wrong: 0 });
+    await run('stock_number,serial_number,description,private_notes,reference_number\nNone,none,None,NONE,none\n');
+    const [row] = await world.db.query(sql`
+      select serial_number, description, private_notes, attributes ->> 'reference_number' as reference from items
+      where organization_id = ${organizationId}`);
+    assert.deepEqual(row, { serial_number: null, description: '', private_notes: '', reference: null });
+  });
+
   it('that is cancelled keeps what is done, and the undo takes it back', async () => {
     const lines = Array.from({ length: 250 }, (_, index) => `W-${index},Watch ${index},Omega,Seamaster,Good,1,1`);
     const bytes = Buffer.from(`${IMPORT_HEADER}\n${lines.join('\n')}\n`);

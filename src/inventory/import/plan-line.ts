@@ -58,7 +58,7 @@ const FIELDS: Readonly<Record<string, keyof StockChanges>> = {
 const CLEARED_TO_EMPTY = new Set(['description', 'private_notes']);
 const MESSAGE_LENGTH_LIMIT = 500;
 
-/** Reads a line. An empty cell says nothing; the word "none" clears a field. */
+/** Reads a line. An empty cell says nothing; the word "none" clears a field, unless an apostrophe in front makes it a text. */
 export function planLine(reading: LineReading, { line, cells, repeats }: ImportLine): PlannedLine {
   const planned: PlannedLine = { line, stockNumber: '', values: {}, mayRestock: false, photos: null, errors: [] };
   const attributes: Record<string, unknown> = {};
