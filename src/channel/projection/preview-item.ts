@@ -1,7 +1,7 @@
 import { DomainError } from '../../contract/domain-error.ts';
 import type { JsonObject } from '../../contract/versions.ts';
 import type { ChannelContext } from '../context.ts';
-import { type ItemSource, render } from './documents.ts';
+import { type ItemSource, render, runningPromotion } from './documents.ts';
 import { presentFor } from './plan-projection.ts';
 import { isPriceOnRequest, type PriceSteps, priceSteps } from './pricing.ts';
 import { type ChannelSettings, pairKey, readChannelSettings, readItems, readPublications } from './sources.ts';
@@ -71,14 +71,12 @@ function previewOn(
   const { priceRule, integrationId, endpoint } = channel;
   const present = presentFor(context.versions, endpoint.apiVersion);
   const rendering = render(source, channel, { isOn: true, publishedAt }, present, now.getTime());
-  const running = source.promotions.find(
-    ({ startsAtMs, endsAtMs }) => startsAtMs <= now.getTime() && (endsAtMs === null || now.getTime() < endsAtMs),
-  );
+  const running = runningPromotion(source.promotions, now.getTime());
   return {
     integrationId,
     price: isPriceOnRequest(source.priceAmount) ? null : priceSteps(source.priceAmount, priceRule),
     promotionPrice:
-      isPriceOnRequest(source.priceAmount) || running === undefined ? null : priceSteps(running.amount, priceRule),
+      isPriceOnRequest(source.priceAmount) || running === null ? null : priceSteps(running.amount, priceRule),
     document: JSON.parse(rendering?.body ?? '{}') as JsonObject,
   };
 }
