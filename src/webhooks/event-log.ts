@@ -21,6 +21,8 @@ export type LoggedEvent = {
   createdAt: Date;
   /** Null if the page is large and this is beyond its first piece: read it with `readEventPiece`. */
   body: string | null;
+  /** Of the row: another one once the body has changed, as it does when a person is erased. */
+  version: string;
 };
 
 /** Newest first; echoes of the client's own writes are not among them. */
@@ -39,9 +41,11 @@ export async function listEvents(db: Queryable, query: EventQuery): Promise<Logg
   // A plan for any limit would join all events of the integration by a hash; a lateral one with a limit can't.
   const rows =
     types === null
-      ? sql`select id, created_at, body from events where ${ofIntegration} and ${isWanted} order by ${order} limit ${limit}`
+      ? sql`
+        select id, created_at, body, xmin::text as version from events
+        where ${ofIntegration} and ${isWanted} order by ${order} limit ${limit}`
       : sql`
-        select newest.id, newest.created_at, found.body
+        select newest.id, newest.created_at, found.body, found.version
         from (
           select page.id, page.created_at from unnest(${types}::text[]) as wanted (type)
           cross join lateral (
@@ -51,17 +55,21 @@ export async function listEvents(db: Queryable, query: EventQuery): Promise<Logg
           order by ${order} limit ${limit}
         ) newest
         cross join lateral (
-          select body from events where ${ofIntegration} and events.id = newest.id limit 1
+          select body, xmin::text as version from events where ${ofIntegration} and events.id = newest.id limit 1
         ) found`;
   return await db.query<LoggedEvent>(sql`
-    select id, created_at as "createdAt", ${pageDocuments(sql`body`, order)} as body
+    select id, created_at as "createdAt", ${pageDocuments(sql`body`, order)} as body, version
     from (${rows}) rows order by ${order}`);
 }
 
-/** These events again, as far as their bodies make a piece. An event never changes. */
-export async function readEventPiece(db: Queryable, integrationId: string, ids: string[]): Promise<LoggedEvent[]> {
+/** These events again, as far as their bodies make a piece. A body changes only when a person is erased: it is read without them. */
+export async function readEventPiece(
+  db: Queryable,
+  integrationId: string,
+  ids: string[],
+): Promise<Omit<LoggedEvent, 'version'>[]> {
   const order = sql`created_at desc, id desc`;
-  return await db.query<LoggedEvent>(sql`
+  return await db.query<Omit<LoggedEvent, 'version'>>(sql`
     select id, created_at as "createdAt", ${documentsWithin(PIECE_BYTES, sql`body`, order)} as body
     from events where integration_id = ${integrationId} and id = any(${ids}::text[])
     order by ${order}`);

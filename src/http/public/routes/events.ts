@@ -55,7 +55,7 @@ export const listEvents: Handler<typeof OPERATIONS.listEvents> = async ({
 function restOf(db: Queryable, integrationId: string, events: LoggedEvent[]): PageRest {
   return {
     count: events.length,
-    identity: events.map((event) => event.id),
+    identity: events.map((event) => `${event.id} ${event.version}`),
     read: async (from) => {
       const ids = events.slice(from, from + PIECE_DOCUMENTS).map((event) => event.id);
       const byId = new Map((await readEventPiece(db, integrationId, ids)).map((event) => [event.id, event.body]));
