@@ -112,7 +112,7 @@ function answer(
     const page = keys.slice(0, PAGE);
     const more = keys.length > PAGE ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
     const contents = page.map((name) => `<Contents><Key>${name}</Key></Contents>`).join('');
-    return xml(200, `<ListBucketResult>${contents}${more}</ListBucketResult>`);
+    return xml(200, `<ListBucketResult><Name>${BUCKET}</Name>${contents}${more}</ListBucketResult>`);
   }
   const found = objects.get(key);
   return found === undefined ? error(404, 'NoSuchKey') : { status: 200, body: found };

@@ -2,6 +2,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import { FILE_BYTES_MAX, folderOf, MARKER_BYTES_MAX, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
+import { notS3 } from './photo-storage-error.ts';
 
 /** A bucket of S3, or of anything that speaks its protocol. */
 export type BucketSettings = {
@@ -136,7 +137,10 @@ export async function photoBucket(settings: BucketSettings): Promise<PhotoFiles>
       }
     },
     async check(signal) {
-      await own.send(new s3.ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }), until(signal));
+      const asked = new s3.ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 });
+      const { Name, KeyCount, Contents } = await own.send(asked, until(signal));
+      // Any page of a website that happens to be well-formed is read as an empty list.
+      if (Name === undefined && KeyCount === undefined && Contents === undefined) throw new Error(notS3('HTTP 200'));
     },
     async readMarker(signal) {
       const found = await get(own, `${prefix}${MARKER_NAME}`, MARKER_BYTES_MAX, signal);
