@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -122,6 +122,8 @@ describe('starting the service', () => {
   });
 
   it('names each wrong setting in one line, ends, and leaves no trace', async () => {
+    const brokenLink = join(await temporaryFolder(), 'link');
+    symlinkSync('/nowhere', brokenLink);
     const wrongs: [setting: Record<string, string>, line: RegExp][] = [
       [{ PORT: 'abc' }, /^crownwheel: PORT must be a whole number from 1 to 65535; it is "abc"\n$/],
       [{ ROLES: 'api,cook' }, /^crownwheel: ROLES must be a list of api, dashboard, worker; it names "cook"\n$/],
@@ -135,6 +137,11 @@ describe('starting the service', () => {
         { DATA_DIR: join(ROOT_FILE, 'x') },
         /^crownwheel: DATA_DIR .* cannot be made or entered: a part of the path is a file.*\n$/,
       ],
+      [
+        { DATA_DIR: '/proc/x/y' },
+        /^crownwheel: DATA_DIR \/proc\/x\/y cannot be made or entered: no folder can be made there\n$/,
+      ],
+      [{ DATA_DIR: brokenLink }, /^crownwheel: DATA_DIR .*: \S+ is a link to \/nowhere, which does not exist\n$/],
     ];
     await Promise.all(
       wrongs.map(async ([setting, line]) => {

@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, statSync } from 'node:fs';
+import { chownSync, lstatSync, mkdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StartError } from '../start-error.ts';
 
@@ -6,13 +6,46 @@ import { StartError } from '../start-error.ts';
 export function makeDataFolder(dataDir: string): string {
   const root = resolve(dataDir);
   try {
-    mkdirSync(dirname(root), { recursive: true });
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    makeFolders(root, 0o700);
     if (statSync(root).isDirectory()) return root;
   } catch (error) {
-    throw new StartError(`DATA_DIR ${dataDir} cannot be made or entered: ${reasonOf(error as NodeJS.ErrnoException)}`);
+    const reason = brokenLinkProblem(root) ?? reasonOf(error as NodeJS.ErrnoException);
+    throw new StartError(`DATA_DIR ${dataDir} cannot be made or entered: ${reason}`);
   }
   throw new StartError(`DATA_DIR ${dataDir} is not a folder`);
+}
+
+/** One folder after the other: where none can be made, as in /proc, Node's own "recursive" tries for ever. */
+function makeFolders(path: string, mode?: number): void {
+  if (isThere(path)) return;
+  makeFolders(dirname(path));
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process made it at this moment.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** What is wrong if a path leads through a link to something that does not exist; null if it does not. */
+export function brokenLinkProblem(path: string): string | null {
+  const parent = dirname(path);
+  const above = parent === path ? null : brokenLinkProblem(parent);
+  if (above !== null || !isBrokenLink(path)) return above;
+  return `${path} is a link to ${readlinkSync(path)}, which does not exist`;
+}
+
+function isBrokenLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink() && statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** True of a broken link, too: no folder can be made in its place. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
@@ -30,5 +63,6 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   if (error.code === 'EACCES' || error.code === 'EPERM') return 'this user may not write there';
   if (error.code === 'EROFS') return 'the disk is read-only';
   if (error.code === 'ENAMETOOLONG') return 'the path is too long';
+  if (error.code === 'ENOENT') return 'no folder can be made there';
   return error.message;
 }

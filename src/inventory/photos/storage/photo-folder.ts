@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chown, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { chown, type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { readingDisk, writingDisk } from './disk-threads.ts';
 import { fileStream } from './file-stream.ts';
 import { FILE_BYTES_MAX, folderOf, MARKER_NAME, type PhotoFiles } from './photo-files.ts';
@@ -42,7 +42,7 @@ export function photoFolder(path: string): PhotoFiles {
   async function write(photoId: string, name: string, bytes: Buffer): Promise<void> {
     const folder = pathOf(photoId);
     const aside = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
-    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    await makeFolders(folder);
     for (const made of [root, join(folder, '..'), folder]) await giveToOwner(join(root, '..'), made);
     try {
       await writeWhole(aside, bytes);
@@ -55,7 +55,7 @@ export function photoFolder(path: string): PhotoFiles {
   }
 
   async function check(): Promise<void> {
-    await mkdir(root, { recursive: true, mode: FOLDER_MODE });
+    await makeFolders(root);
     await giveToOwner(join(root, '..'), root);
     const probe = join(root, `.probe-${randomBytes(6).toString('hex')}`);
     await writeWhole(probe, Buffer.from('probe'));
@@ -63,7 +63,7 @@ export function photoFolder(path: string): PhotoFiles {
   }
 
   async function writeMarker(text: string, mode: 'new' | 'replace'): Promise<boolean> {
-    await mkdir(root, { recursive: true });
+    await makeFolders(root);
     await giveToOwner(join(root, '..'), root);
     const path = join(root, MARKER_NAME);
     const aside = `${path}-${randomBytes(6).toString('hex')}`;
@@ -95,6 +95,19 @@ async function openFile(path: string): Promise<{ file: FileHandle; size: number 
   } catch (error) {
     await file.close().catch(() => {});
     throw error;
+  }
+}
+
+/** As in `data-folder.ts`: Node's own "recursive" tries for ever where no folder can be made, as in /proc. */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: FOLDER_MODE });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(path).catch(nullIfMissing))?.isDirectory()) return;
+    if (code !== 'ENOENT' || (await lstat(dirname(path)).catch(nullIfMissing)) !== null) throw error;
+    await makeFolders(dirname(path));
+    await makeFolders(path);
   }
 }
 
