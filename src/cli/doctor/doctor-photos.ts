@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
 import type { Queryable } from '../../db/database.ts';
+import { brokenLinkProblem } from '../../db/embedded/data-folder.ts';
 import { StartError } from '../../db/start-error.ts';
 import { newId } from '../../ids/new-id.ts';
 import type { PhotoFiles } from '../../inventory/photos/storage/photo-files.ts';
@@ -19,6 +20,8 @@ export async function checkPhotos(config: Config): Promise<Check> {
     config.photoBucket === null
       ? "give the folder to the service's user, or set DATA_DIR to another"
       : 'check PHOTO_S3_…, and that the key may list, read, write and delete';
+  const problem = config.photoBucket === null ? brokenLinkProblem(folder) : null;
+  if (problem !== null) return wrong(NAME, problem, 'bring back what it points to, or correct the link');
   if (config.photoBucket === null && !existsSync(folder)) return checkFolderToBe(folder, mend);
   try {
     await tryOut(await openPhotoFiles(config));

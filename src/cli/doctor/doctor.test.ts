@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -218,6 +218,35 @@ describe('the doctor', () => {
     const broken = await check('photos');
     assert.deepEqual([broken.code, broken.is_ok], [1, false]);
     assert.match(broken.message, /^photos cannot be kept in .*: EEXIST/);
+    await rm(join(dir, 'photos'));
+  });
+
+  it('finds a link that leads nowhere, which looks like something that the first start creates', async () => {
+    const link = join(dir, 'link');
+    const told = (path: string) => `${path} is a link to ${join(dir, 'unplugged')}, which does not exist`;
+    await symlink(join(dir, 'unplugged'), link);
+    settings = { ...good, databaseUrl: null, dataDir: link };
+    const whole = await check('data folder');
+    assert.deepEqual([whole.code, whole.is_ok, whole.message], [1, false, told(link)]);
+    settings = { ...good, databaseUrl: null, dataDir: join(link, 'below') };
+    assert.equal((await check('data folder')).message, told(link));
+    await rm(link);
+
+    for (const name of ['postgres', 'photos', 'secret-keys']) {
+      const folder = join(dir, 'data');
+      await mkdir(folder);
+      await symlink(join(dir, 'unplugged'), join(folder, name));
+      settings = { ...good, databaseUrl: null, dataDir: folder };
+      const part = await check('data folder');
+      assert.deepEqual([part.code, part.is_ok, part.message], [1, false, told(join(folder, name))]);
+      if (name !== 'secret-keys') {
+        assert.equal((await check(name === 'postgres' ? 'database' : 'photos')).message, told(join(folder, name)));
+      }
+      await rm(folder, { recursive: true });
+    }
+    await symlink(join(dir, 'unplugged'), join(dir, 'photos'));
+    settings = good;
+    assert.equal((await check('photos')).message, told(join(dir, 'photos')));
     await rm(join(dir, 'photos'));
   });
 

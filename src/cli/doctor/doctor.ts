@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type Config, SECRET_KEY_MIN_LENGTH, secretKeysFile } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
+import { brokenLinkProblem } from '../../db/embedded/data-folder.ts';
 import { foreignEntry, ownershipFix, ownershipProblem } from '../../db/embedded/data-ownership.ts';
 import { hasCluster } from '../../db/embedded/embedded.ts';
 import { migrationState } from '../../db/migrate.ts';
@@ -45,20 +46,30 @@ export async function runChecks({ readSettings, withConnection }: DoctorTools): 
   const processes = config.processes === 1 ? '' : `; ${config.processes} processes`;
   const checks = [ok('settings', `all valid; roles ${config.roles.join(', ')}${processes}`)];
   if (isEmbedded) checks.push(checkDataFolder(config.dataDir));
-  checks.push(await checkSecretKeys(config));
-  if (isEmbedded && !(await hasCluster(config.dataDir))) {
-    checks.push(ok('database', `embedded; the first start creates it in ${config.dataDir}`));
-  } else {
-    checks.push(...(await checkDatabase(config, withConnection)));
-  }
+  const found = isEmbedded ? await findCluster(config.dataDir) : 'there';
+  checks.push(checkSecretKeys(config, found === 'none'));
+  if (found === 'none') checks.push(ok('database', `embedded; the first start creates it in ${config.dataDir}`));
+  else if (found === 'there') checks.push(...(await checkDatabase(config, withConnection)));
+  else checks.push(found);
   checks.push(await checkPhotos(config), checkTargets(config), await checkMail(config));
   checks.push(checkProxies(config), await checkPort(config));
   return checks;
 }
 
+/** Whether there is a database, or why that can't be seen. */
+async function findCluster(dataDir: string): Promise<'there' | 'none' | Check> {
+  try {
+    return (await hasCluster(dataDir)) ? 'there' : 'none';
+  } catch (error) {
+    return wrong('database', (error as Error).message, 'make it readable for this user, or correct DATA_DIR');
+  }
+}
+
 function checkDataFolder(dataDir: string): Check {
   const name = 'data folder';
   const root = resolve(dataDir);
+  const problem = brokenLinkIn(root);
+  if (problem !== null) return wrong(name, problem, 'bring back what it points to, or correct the link');
   const nearest = nearestExisting(root);
   try {
     if (!statSync(nearest).isDirectory()) return wrong(name, `${nearest} is not a folder`, 'set DATA_DIR to a folder');
@@ -82,12 +93,31 @@ function checkDataFolder(dataDir: string): Check {
   return ok(name, nearest === root ? `${root}, ${free}` : `the first start creates ${root}, ${free}`);
 }
 
-async function checkSecretKeys(config: Config): Promise<Check> {
+/** The folder itself, or what lies in it: to each question about it a broken link looks like something that is not there yet. */
+function brokenLinkIn(root: string): string | null {
+  const names = existsSync(root) && statSync(root).isDirectory() ? namesIn(root) : [];
+  for (const path of [root, ...names.map((name) => join(root, name))]) {
+    const problem = brokenLinkProblem(path);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** The check of the folder says so if it can't be read. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function checkSecretKeys(config: Config, isFirstStart: boolean): Check {
   const name = 'secret keys';
   if (config.secretKeys.length > 0) return ok(name, `${config.secretKeys.length} in SECRET_KEYS`);
   const file = secretKeysFile(config);
   if (!existsSync(file)) {
-    if (!(await hasCluster(config.dataDir))) return ok(name, 'none yet; the first start creates one');
+    if (isFirstStart) return ok(name, 'none yet; the first start creates one');
     return wrong(name, `${file} is missing, though there is a database`, 'restore it from the backup');
   }
   try {

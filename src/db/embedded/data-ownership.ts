@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, lchownSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StartError } from '../start-error.ts';
 
 export type Account = { uid: number; gid: number };
@@ -67,6 +67,22 @@ export function ownershipProblem(path: string): string {
 
 export function ownershipFix(root: string): string {
   return `run "chown -R ${userName(process.getuid?.() ?? 0)} ${root}" as root`;
+}
+
+/** Why this user can't look at a path: the folder on the way to it that is closed, and whose it is. */
+export function closedProblem(path: string): string {
+  let folder = dirname(path);
+  while (ownerOf(folder) === null && dirname(folder) !== folder) folder = dirname(folder);
+  const owner = userName(ownerOf(folder) ?? 0);
+  return `permission denied: ${folder} belongs to ${owner} and is closed to ${userName(process.getuid?.() ?? 0)}; run this as ${owner}`;
+}
+
+function ownerOf(path: string): number | null {
+  try {
+    return lstatSync(path).uid;
+  } catch {
+    return null;
+  }
 }
 
 /** Beside the database: keys, demo data and photos that root copied go to the folder's owner, too. */

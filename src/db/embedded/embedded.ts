@@ -1,10 +1,10 @@
 import { rename, rm, rmdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseAddress } from '../connection-settings.ts';
 import { StartError } from '../start-error.ts';
-import { giveToFolderOwner, makeDataFolder } from './data-folder.ts';
-import { repairOwnership } from './data-ownership.ts';
+import { brokenLinkProblem, giveToFolderOwner, makeDataFolder } from './data-folder.ts';
+import { closedProblem, repairOwnership } from './data-ownership.ts';
 import { postgresBinaries, prepareLauncher, privateTo } from './embedded-binaries.ts';
 import { type FolderLock, lockFolder } from './embedded-lock.ts';
 import {
@@ -87,9 +87,21 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   }
 }
 
-/** True when a first start has made the database in this folder. */
+/** True when a first start has made the database in this folder. Fails if that can't be seen: then there may be one. */
 export async function hasCluster(dataDir: string): Promise<boolean> {
-  return await exists(join(dataDir, 'postgres', 'PG_VERSION'));
+  const clusterDir = join(resolve(dataDir), 'postgres');
+  const version = join(clusterDir, 'PG_VERSION');
+  try {
+    await stat(version);
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EACCES' || code === 'EPERM') throw new StartError(closedProblem(version));
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    const problem = brokenLinkProblem(clusterDir);
+    if (problem !== null) throw new StartError(problem);
+    return false;
+  }
 }
 
 async function startOwned(
@@ -117,7 +129,7 @@ async function startOwned(
 async function initialiseOnce(paths: ServerPaths, options: EmbeddedOptions): Promise<void> {
   const fresh = `${paths.clusterDir}.new`;
   await rm(fresh, { recursive: true, force: true });
-  if (await exists(join(paths.clusterDir, 'PG_VERSION'))) return;
+  if (await hasCluster(options.dataDir)) return;
   if (await exists(paths.clusterDir)) throw new StartError(`${paths.clusterDir} exists, but holds no database`);
   options.onProgress('Creating the database (first start only) …');
   await privateTo(paths.launcher, fresh);

@@ -6,6 +6,7 @@ import { apiClient } from '../../harness/http/api-client.ts';
 import {
   DEMO_KEY,
   giveToOrdinaryUser,
+  migratedFolder,
   ORDINARY_USER,
   postmasterOf,
   ROOT_DIR,
@@ -99,6 +100,26 @@ describe('where and as whom the service runs', () => {
   });
 
   if (ORDINARY_USER !== undefined) {
+    it('says to a command of another user that permission is denied, and whose the database is', async () => {
+      const dataDir = await migratedFolder();
+      const open = await migratedFolder();
+      await chmod(open, 0o755);
+      for (const [folder, closed] of [
+        [dataDir, dataDir],
+        [open, join(open, 'postgres')],
+      ] as const) {
+        const env = { DATA_DIR: folder };
+        const list = await startService({ env, command: [...COMMAND, 'organization', 'list'], ...asOrdinaryUser });
+        assert.equal(await list.exit(), 1);
+        const told = `permission denied: ${closed} belongs to postgres and is closed to nobody; run this as postgres`;
+        assert.equal(list.err(), `crownwheel: ${told}\n`);
+        const doctor = await startService({ env, command: [...COMMAND, 'doctor', '--json'], ...asOrdinaryUser });
+        assert.equal(await doctor.exit(), 1, doctor.err());
+        const checks: { name: string; message: string }[] = JSON.parse(doctor.out()).checks;
+        assert.equal(checks.find(({ name }) => name === 'database')?.message, told);
+      }
+    });
+
     it('says in one line whose a closed data folder is, and what to do', async () => {
       const dataDir = await temporaryFolder();
       await chmod(dataDir, 0o700);
