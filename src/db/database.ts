@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { CLIENT_GRACE_MS, clientConfig, type DatabaseAddress } from './connection-settings.ts';
+import { isConnectionEnd } from './database-away.ts';
 import { openPipeline, type Send, type Waiting } from './pipeline/pipeline.ts';
 import { StatementBatch, type StatementResult, sendBatch } from './pipeline/statement-batch.ts';
 import { Sql } from './sql.ts';
@@ -249,11 +250,6 @@ function connectionSettings(options: DatabaseOptions): pg.ClientConfig {
     lockTimeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
   };
   return clientConfig(options.address, limits, options.schema === undefined ? {} : { schema: options.schema });
-}
-
-/** 57P0x: the administrator, a crash or a start-up state ended the session; 08xxx: connection exceptions. */
-function isConnectionEnd(code: string | undefined): boolean {
-  return code !== undefined && (code.startsWith('57P') || code.startsWith('08'));
 }
 
 /** Also when the work has given the fault a name of its own and kept it as the cause. */

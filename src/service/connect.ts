@@ -30,7 +30,7 @@ export type ConnectOptions = {
   /** The service owns the embedded server alone; a command may use one that is running. */
   isExclusive: boolean;
   onProgress: (message: string) => void;
-  onFault: (message: string) => void;
+  onFault: (message: string, error?: Error) => void;
   /** Where the embedded server listens that another process of this service has started. */
   attachTo?: DatabaseAddress;
   /** Whoever only looks may go on without the secret keys of an existing database; `secretKeys` is then empty. */
@@ -76,7 +76,7 @@ export async function connect(settings: Config, options: ConnectOptions): Promis
       schema: config.databaseSchema,
       // The pool lets its connections go without waiting for their end, so that our own stop may break one.
       onIdleError: (error: Error) => {
-        if (!isClosing) options.onFault(`a database connection was lost: ${error.message}`);
+        if (!isClosing) options.onFault(`a database connection was lost: ${error.message}`, error);
       },
     };
     const open = (given: Partial<DatabaseOptions> & { poolSize: number }): Database => {

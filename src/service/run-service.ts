@@ -3,6 +3,7 @@ import { type Config, readConfig } from '../config.ts';
 import { StartError } from '../db/start-error.ts';
 import { createLog } from '../http/logging/log.ts';
 import { connect } from './connect.ts';
+import { createOutageLog } from './outage-log.ts';
 import type { FromProcess } from './processes/process-messages.ts';
 import { stopGracefully } from './shutdown/graceful-shutdown.ts';
 import { aborted, listenForStop, listenToSupervisor, type StopSignals } from './shutdown/shutdown-signals.ts';
@@ -32,16 +33,18 @@ export async function runService(): Promise<void> {
 /** The database is released whatever happens. */
 async function run(settings: Config, signals: StopSignals): Promise<void> {
   const { stop, hurry } = signals;
-  const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY });
+  const outage = createOutageLog();
+  const log = createLog({ level: settings.logLevel, isPretty: process.stderr.isTTY, hides: outage.hides });
   const starting = await listenWhileStarting(settings, settings.publicUrl);
   const pages = openPages(settings, log, stop);
   const isSupervisor = settings.processes > 1;
   const connection = await connect(isSupervisor ? { ...settings, roles: ['worker'] } : settings, {
     isExclusive: true,
     onProgress: (message) => console.log(message),
-    onFault: (message) => log.warn(message),
+    onFault: (message, err) => (err === undefined ? log.warn(message) : log.warn({ err }, message)),
     signal: stop,
   });
+  outage.watch(log, connection.ping);
   try {
     const { serve, supervise } = await import('./serve.ts');
     if (isSupervisor) {
@@ -53,6 +56,7 @@ async function run(settings: Config, signals: StopSignals): Promise<void> {
     if (service !== undefined) await stopGracefully(service, hurry);
   } finally {
     starting.close();
+    outage.stop();
     await connection.close();
     console.log('Stopped.');
   }

@@ -5,6 +5,8 @@ export type LogOptions = {
   level: string;
   /** Whether to write lines for people instead of JSON, for a terminal. */
   isPretty: boolean;
+  /** True of a fault that has its line elsewhere: a line with it is not written, unless it is that of a request. */
+  hides?: (fault: unknown) => boolean;
   /** Where the lines are written: standard error, unless a test collects them. */
   destination?: DestinationStream;
 };
@@ -23,10 +25,24 @@ export function createLog(options: LogOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
-      hooks: { streamWrite: maskSecrets },
+      hooks: {
+        streamWrite: maskSecrets,
+        ...(options.hides === undefined ? {} : { logMethod: unlessHidden(options.hides) }),
+      },
     },
     destination,
   );
+}
+
+type LogMethod = NonNullable<NonNullable<pino.LoggerOptions['hooks']>['logMethod']>;
+
+function unlessHidden(hides: (fault: unknown) => boolean): LogMethod {
+  return function log(args, method) {
+    const fields: unknown = args[0];
+    const isHidden =
+      typeof fields === 'object' && fields !== null && 'err' in fields && !('requestId' in fields) && hides(fields.err);
+    if (!isHidden) method.apply(this, args);
+  };
 }
 
 /** API keys, signing secrets and the passwords of database URLs, also as an escaped path or a query spells them. */

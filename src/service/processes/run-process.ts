@@ -3,6 +3,7 @@ import { createLog } from '../../http/logging/log.ts';
 import { connect } from '../connect.ts';
 import { openChannel } from '../open-channel.ts';
 import { listen, openServer } from '../open-server.ts';
+import { createOutageLog } from '../outage-log.ts';
 import { stopGracefully } from '../shutdown/graceful-shutdown.ts';
 import { aborted, type StopSignals } from '../shutdown/shutdown-signals.ts';
 import { openPages } from '../startup/dashboard-build.ts';
@@ -13,7 +14,8 @@ export async function runProcess(settings: Config, { stop, hurry }: StopSignals)
   const start = await Promise.race([ask({ kind: 'hello' }, 'start'), aborted(stop)]);
   if (start === undefined) return;
   const isPretty = process.stderr.isTTY;
-  const log = createLog({ level: settings.logLevel, isPretty }).child({ process: start.number });
+  const outage = createOutageLog();
+  const log = createLog({ level: settings.logLevel, isPretty, hides: outage.hides }).child({ process: start.number });
   const roles = settings.roles.filter((role) => role !== 'worker');
   const pages = openPages(settings, log, stop);
   const connection = await connect(
@@ -22,10 +24,11 @@ export async function runProcess(settings: Config, { stop, hurry }: StopSignals)
       isExclusive: true,
       attachTo: start.address,
       onProgress: () => {},
-      onFault: (message) => log.warn(message),
+      onFault: (message, err) => (err === undefined ? log.warn(message) : log.warn({ err }, message)),
       signal: stop,
     },
   );
+  outage.watch(log, connection.ping);
   try {
     const open = await openChannel(connection, log);
     const { app, readiness } = await openServer(connection, open, pages, log);
@@ -36,6 +39,7 @@ export async function runProcess(settings: Config, { stop, hurry }: StopSignals)
     const { drainSeconds } = settings;
     await stopGracefully({ app, readiness, drainSeconds, stopWorkers: async () => {}, say: () => {} }, hurry);
   } finally {
+    outage.stop();
     await connection.close();
   }
 }
