@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { StartError } from '../start-error.ts';
 import { giveToFolderOwner } from './data-folder.ts';
 import { type Account, closeDataFolder } from './data-ownership.ts';
+import { reasonOfEnd } from './server-log.ts';
 
 const execute = promisify(execFile);
 
@@ -118,7 +119,7 @@ function reasonIn(stderr: string): string {
   if (stderr.includes('could not look up effective user ID')) {
     return `PostgreSQL wants a user with a name, and the user id ${process.getuid?.()} has none on this system: add it to /etc/passwd, run as a user who has one, or set DATABASE_URL`;
   }
-  return stderr.trim().split('\n').join(' ');
+  return stderr === '' ? '' : reasonOfEnd(stderr.trim().split('\n').join(' '), null);
 }
 
 function nativeDir(): string {

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { clientConfig } from '../connection-settings.ts';
 import { StartError } from '../start-error.ts';
 import { type LaunchedProgram, type Launcher, postgresBinaries } from './embedded-binaries.ts';
-import { lastLineSince, rotateLog } from './server-log.ts';
+import { freeBytesOf, lastLineSince, reasonOfEnd, rotateLog } from './server-log.ts';
 
 /** Starting, finding and stopping one PostgreSQL server process; who may do so is decided in embedded.ts. */
 export type ServerPaths = {
@@ -63,7 +63,7 @@ export async function startServer(paths: ServerPaths, options: ServerOptions): P
     const isLate = Date.now() - beganAt > START_TIMEOUT_MS;
     if (isLate || (isNobodyStarting && launched !== null)) {
       const lastLine = await lastLineSince(paths.logFile, logStart);
-      if (isLate || !isTransient(lastLine)) throw neverStarted(paths, lastLine);
+      if (isLate || !isTransient(lastLine)) throw await neverStarted(paths, lastLine);
     }
     if (options.signal?.aborted) throw new StartError('the start was interrupted');
     if (isNobodyStarting) {
@@ -216,13 +216,12 @@ function isTransient(lastLine: string): boolean {
   return /lock file .* already exists|shared memory block .* still in use/.test(lastLine);
 }
 
-function neverStarted(paths: ServerPaths, lastLine: string): StartError {
+async function neverStarted(paths: ServerPaths, lastLine: string): Promise<StartError> {
   const hint = /Permission denied/.test(lastLine)
     ? `; every file in ${paths.clusterDir} has to belong to the user of the server and to be readable by it`
     : '';
-  return new StartError(
-    `the embedded database did not start: ${lastLine || 'it said nothing'}${hint} (its log: ${paths.logFile})`,
-  );
+  const reason = reasonOfEnd(lastLine, await freeBytesOf(paths.clusterDir));
+  return new StartError(`the embedded database did not start: ${reason}${hint} (its log: ${paths.logFile})`);
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -18,7 +18,7 @@ import {
   USER,
   unlessMissing,
 } from './embedded-server.ts';
-import { rotateLog } from './server-log.ts';
+import { endedByFullDisk, freeBytesOf, lastLineSince, rotateLog } from './server-log.ts';
 import { makeSocketDir, socketDirIn } from './socket-folder.ts';
 
 /**
@@ -121,8 +121,22 @@ async function startOwned(
     // One that can't be stopped now goes on, and the next start takes it over.
     await stopServer(paths).catch(() => {});
     await releaseFolder(paths, lock);
-    throw error;
+    throw asStartError(error, options.dataDir);
   }
+}
+
+/** A full disk shows wherever something is written. */
+function asStartError(error: unknown, dataDir: string): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  return isFull ? new StartError(`the disk of DATA_DIR ${dataDir} is full; free some space, then start again`) : error;
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return await stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 /** Made aside and moved into place whole, so that a kill in the middle leaves no half a cluster. */
@@ -174,17 +188,29 @@ async function own(paths: ServerPaths, lock: FolderLock, options: EmbeddedOption
     }
   }
 
+  async function tellEnd(logStart: number): Promise<void> {
+    const isFull = endedByFullDisk(await lastLineSince(paths.logFile, logStart), await freeBytesOf(paths.clusterDir));
+    const reason = isFull ? ', since the disk of DATA_DIR is full; free some space' : '';
+    options.onFault?.(`the embedded database went away${reason}; starting it again`);
+  }
   async function watch(): Promise<void> {
+    let logStart = await sizeOf(paths.logFile);
+    let lastProblem = '';
     for (let looks = 1; !stopping.signal.aborted; looks++) {
       if (looks % LOG_LOOK_EVERY === 0) await rotateLog(paths.logFile).catch(() => {});
       await sleep(WATCH_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
       if (stopping.signal.aborted || !(await isGone())) continue;
-      options.onFault?.('the embedded database went away; starting it again');
+      if (lastProblem === '') await tellEnd(logStart);
+      logStart = await sizeOf(paths.logFile);
       try {
         await startServer(paths, { ...options, settings: options.settings ?? {}, signal: stopping.signal });
         options.onFault?.('the embedded database is back');
+        lastProblem = '';
       } catch (error) {
-        options.onFault?.(`the embedded database could not be started again: ${(error as Error).message}`);
+        // It is tried again and again: said once, until it is another one.
+        const { message } = asStartError(error, options.dataDir);
+        if (message !== lastProblem) options.onFault?.(`the embedded database could not be started again: ${message}`);
+        lastProblem = message;
       }
     }
   }

@@ -1,4 +1,4 @@
-import { copyFile, readFile, stat, truncate } from 'node:fs/promises';
+import { copyFile, readFile, stat, statfs, truncate } from 'node:fs/promises';
 
 /** The log of the embedded server: one file, and one older one beside it. */
 const LOG_LIMIT_BYTES = 10_000_000;
@@ -29,4 +29,28 @@ export async function lastLineSince(file: string, start: number): Promise<string
     .slice(fatal === -1 ? -1 : fatal, fatal === -1 ? undefined : fatal + 2)
     .map((line) => line.replace(/^.*?(FATAL|PANIC|DETAIL|HINT|CONTEXT):\s+/, ''))
     .join('; ');
+}
+
+/** PostgreSQL needs room for another segment of its log, of 16 MiB. */
+const ROOM_MIN_BYTES = 16 * 1_048_576;
+
+/**
+ * Why a server ended, by its last line and what its disk has left. A full disk often keeps it from writing even that line; then
+ * it would seem that it said nothing.
+ */
+export function reasonOfEnd(lastLine: string, freeBytes: number | null): string {
+  if (!endedByFullDisk(lastLine, freeBytes)) return lastLine || 'it said nothing';
+  return `the disk of DATA_DIR is full; free some space${lastLine === '' ? '' : ` (${lastLine})`}`;
+}
+
+export function endedByFullDisk(lastLine: string, freeBytes: number | null): boolean {
+  return /No space left on device/.test(lastLine) || (freeBytes !== null && freeBytes < ROOM_MIN_BYTES);
+}
+
+/** Null where the disk can't be asked. */
+export async function freeBytesOf(folder: string): Promise<number | null> {
+  return await statfs(folder).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => null,
+  );
 }
