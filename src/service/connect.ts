@@ -39,7 +39,7 @@ export type ConnectOptions = {
   signal?: AbortSignal;
 };
 
-const CLOSE_LIMIT_MS = 2_000;
+export const CLOSE_LIMIT_MS = 2_000;
 const PING_LIMITS = { connectTimeoutMs: 2_000, statementTimeoutMs: 2_000 };
 const OLDEST_SERVER_VERSION = 150_000;
 /** Room in the embedded server for commands, migrations and an operator's own session. */

@@ -29,8 +29,9 @@ export const USER = 'crownwheel';
 export const DATABASE = 'crownwheel';
 const START_TIMEOUT_MS = 60_000;
 const SLOW_START_MS = 2_000;
-const STOP_TIMEOUT_MS = 30_000;
-const EXIT_TIMEOUT_MS = 2_000;
+/** For the last checkpoint. A server that is ended then loses nothing: the next start recovers. */
+export const STOP_TIMEOUT_MS = 15_000;
+export const EXIT_TIMEOUT_MS = 2_000;
 const POLL_MS = 25;
 /** Before a server is launched again because another one is still going away. */
 const RETRY_MS = 250;

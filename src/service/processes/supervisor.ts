@@ -33,7 +33,7 @@ const BACKOFF_LIMIT_MS = 10_000;
 /** One that has lived so long was well: the next backoff is the shortest again. */
 const STABLE_MS = 60_000;
 /** Beyond what a process itself waits for its requests. */
-const STOP_SPARE_MS = 5_000;
+export const STOP_SPARE_MS = 5_000;
 
 /** Resolves when all of them listen, or when the start is aborted; rejected if one can't, and then none is left. */
 export async function startProcesses(options: GroupOptions): Promise<ProcessGroup> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskAsked } from '../../inventory/photos/storage/disk-threads.ts';
 
-const PATIENCE_MS = 2_000;
+export const PATIENCE_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 
 /**

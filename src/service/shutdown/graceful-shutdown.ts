@@ -20,7 +20,7 @@ export const REQUESTS_LIMIT_MS = 15_000;
 /** How long a stop waits for work in the background; a webhook takes 10 s at most. */
 export const WORKERS_LIMIT_MS = 15_000;
 /** What is left then may be stuck; the database is stopped all the same. */
-const FORCE_LIMIT_MS = 2_000;
+export const FORCE_LIMIT_MS = 2_000;
 /** Connections that fall idle while the server closes are closed this often; each would keep the server open. */
 const IDLE_SWEEP_MS = 50;
 
