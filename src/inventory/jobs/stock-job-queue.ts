@@ -202,6 +202,8 @@ export async function undoJob(
   const job = await findJob(db, organizationId, jobId);
   if (job.undoneBy !== null) throw alreadyUndone();
   if (!job.canUndo) throw new DomainError('wrong_status', whyNot(job));
+  const refusal = undoRefusal(actor, job);
+  if (refusal !== null) throw new DomainError('not_allowed', refusal);
   const parameters: UndoParameters = { jobId, isCostAllowed };
   const undo: NewJob = {
     organizationId,
@@ -218,6 +220,16 @@ export async function undoJob(
     if (sqlState(error) === UNIQUE_VIOLATION) throw alreadyUndone();
     throw error;
   }
+}
+
+/**
+ * Why somebody may not undo a job that can be undone; null if they may. The undo of an import deletes for ever what it created,
+ * and only owners do that to what others have made.
+ */
+export function undoRefusal(actor: Actor, { actor: starter }: Pick<JobRow, 'actor'>): string | null {
+  if (actor.kind !== 'person' || actor.role === 'owner') return null;
+  if (starter.kind === 'person' && starter.userId === actor.userId) return null;
+  return 'Only owners and the person who started this job can undo it.';
 }
 
 function alreadyUndone(): DomainError {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/sql.ts';
+import { startJob } from '../../../src/inventory/jobs/stock-job-queue.ts';
 import { startStockJobWorker } from '../../../src/inventory/jobs/stock-job-worker.ts';
 import { STOCK_JOB_KINDS_RUN } from '../../../src/service/stock-job-kinds.ts';
 import {
@@ -88,6 +89,22 @@ describe('the import of stock in the browser', () => {
     await page.locator('input[type=file]').setInputFiles({ name: 'x.csv', mimeType: 'text/csv', buffer: rubbish });
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('neither UTF-8 nor UTF-16').waitFor();
+  });
+
+  it('is undone by staff only if they started it: the page of the job says so', async (t) => {
+    const { organizationId } = dealer;
+    const job = { organizationId, kind: 'import', title: 'Of an owner', parameters: {}, isUndoable: true } as const;
+    // One that has ended: the worker must not begin it.
+    const id = await site.world.db.transaction(async (tx) => {
+      const started = await startJob(tx, { kind: 'person', userId: owner.userId, role: 'owner', address: null }, job);
+      await tx.query(sql`
+        update stock_jobs set status = 'done', audit_id = 'aud_x', finished_at = clock_timestamp() where id = ${started}`);
+      return started;
+    });
+    const { page, context } = await site.openAs(await site.person(dealer, 'staff'), `/jobs/${id}`);
+    t.after(() => context.close());
+    await page.getByText('Only owners and the person who started this job can undo it.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
   });
 
   it('leaves jobs with their results, on a phone and in the dark, too', async (t) => {

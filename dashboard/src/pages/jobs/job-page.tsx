@@ -52,6 +52,13 @@ function UndoNote({ job }: { job: Job }) {
       </Text>
     );
   }
+  if (job.undo_refusal !== null) {
+    return (
+      <Text size="sm" c="dimmed">
+        {job.undo_refusal}
+      </Text>
+    );
+  }
   if (!job.can_undo || job.undo_until === null) return null;
   return (
     <Text size="sm" c="dimmed">

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { listOf, listQuery } from '../list.ts';
 import { operation } from '../operation.ts';
-import { StartedJob } from '../schema-parts.ts';
+import { nullable, StartedJob } from '../schema-parts.ts';
 
 /** The kinds of jobs on stock, with their labels. */
 export const STOCK_JOB_KINDS = {
@@ -59,7 +59,8 @@ export const StockJob = Type.Object(
     started_at: OptionalTimestamp,
     finished_at: OptionalTimestamp,
     can_cancel: Type.Boolean(),
-    can_undo: Type.Boolean(),
+    can_undo: Type.Boolean({ description: 'By the person who asks.' }),
+    undo_refusal: nullable(Type.String(), 'Why this person may not undo a job that others can.'),
     undo_until: OptionalTimestamp,
     undoes: Type.Union([Type.String(), Type.Null()], { description: 'The job that this one takes back.' }),
     undone_by: OptionalText,
@@ -112,7 +113,8 @@ export const jobOperations = {
     path: '/jobs/{job_id}/undo',
     access: 'staff',
     overQuota: 'reserve',
-    description: 'Takes a job back by another one. What changed since is left as it is.',
+    description:
+      'Takes a job back by another one. What changed since is left as it is. Only owners and the person who started the job may do this.',
     params: JobId,
     response: StartedJob,
   }),

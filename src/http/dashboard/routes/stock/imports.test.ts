@@ -6,6 +6,7 @@ import { runJobs } from '../../../../../test/harness/jobs/stock-jobs.ts';
 import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
 import { IMPORT_FILE_LIMIT_MB } from '../../../../contract/dashboard/limits.ts';
+import { sql } from '../../../../db/sql.ts';
 import { createItem } from '../../../../inventory/items/item-operations.ts';
 
 const TEXT =
@@ -13,8 +14,8 @@ const TEXT =
 
 describe('imports and exports of the dashboard', () => {
   let world: World;
-  let owner: DashboardClient & { organizationId: string };
-  let staff: DashboardClient & { organizationId: string };
+  let owner: DashboardClient & { organizationId: string; userId: string };
+  let staff: DashboardClient & { organizationId: string; userId: string };
   before(async () => {
     world = await startWorld();
     owner = await signedIn(world);
@@ -115,6 +116,11 @@ describe('imports and exports of the dashboard', () => {
       assert.equal(shown.status, 200);
       assert.doesNotMatch(shown.text, /777|888/, path);
     }
+    const refused = await staff.call('POST', `/jobs/${jobId}/undo`);
+    assert.deepEqual([refused.status, refused.body.error.code], [403, 'not_allowed']);
+    // The person who started it was an owner then.
+    await world.db.query(sql`
+      update stock_jobs set actor = jsonb_set(actor, '{userId}', to_jsonb(${staff.userId}::text)) where id = ${jobId}`);
     const undo = await staff.call('POST', `/jobs/${jobId}/undo`);
     assert.equal(undo.status, 200);
     await runJobs(world);

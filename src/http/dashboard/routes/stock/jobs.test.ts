@@ -30,8 +30,8 @@ describe('the jobs of the dashboard', () => {
   });
   const kinds: StockJobKinds = { undo: undoKind, import: retitle };
 
-  const start = async (title: string) => {
-    const { organizationId, userId } = owner;
+  const start = async (title: string, userId = owner.userId) => {
+    const { organizationId } = owner;
     const itemIds = [await createItem(world.channel, TESTER, organizationId, watch())];
     return await startJob(
       world.db,
@@ -74,6 +74,39 @@ describe('the jobs of the dashboard', () => {
     const again = await owner.call('POST', `/jobs/${id}/undo`);
     assert.equal(again.status, 409);
     assert.equal(again.body.error.code, 'wrong_status');
+  });
+
+  it('are undone by owners and by who started them; others read why they may not', async () => {
+    const { organizationId } = owner;
+    const [staff, colleague] = [
+      await signedIn(world, { organizationId, role: 'staff' }),
+      await signedIn(world, { organizationId, role: 'staff' }),
+    ];
+    const refusal = 'Only owners and the person who started this job can undo it.';
+    const read = async (who: DashboardClient, id: string) => (await who.call('GET', `/jobs/${id}`)).body.job;
+    const [ofOwner, ofStaff] = [await start('Of the owner'), await start('Of staff', staff.userId)];
+    await runJobs(world, { kinds });
+    for (const [who, id] of [
+      [staff, ofOwner],
+      [colleague, ofStaff],
+    ] as const) {
+      assert.partialDeepStrictEqual(await read(who, id), { can_undo: false, undo_refusal: refusal });
+      const { status, body } = await who.call('POST', `/jobs/${id}/undo`);
+      assert.deepEqual([status, body.error.code, body.error.message], [403, 'not_allowed', refusal]);
+      assert.equal((await read(who, id)).undone_by, null);
+    }
+    for (const [who, id] of [
+      [staff, ofStaff],
+      [owner, ofOwner],
+    ] as const) {
+      assert.partialDeepStrictEqual(await read(who, id), { can_undo: true, undo_refusal: null });
+      assert.equal((await who.call('POST', `/jobs/${id}/undo`)).status, 200);
+      assert.partialDeepStrictEqual(await read(colleague, id), { can_undo: false, undo_refusal: null });
+    }
+    const another = await start('Of staff', staff.userId);
+    await runJobs(world, { kinds });
+    assert.equal((await owner.call('POST', `/jobs/${another}/undo`)).status, 200);
+    await runJobs(world, { kinds });
   });
 
   it('are cancelled, once', async () => {

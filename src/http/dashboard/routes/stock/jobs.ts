@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { Actor } from '../../../../audit/actor.ts';
 import { AUDIT_ACTOR_LABELS } from '../../../../contract/audit-actions.ts';
 import type { jobOperations, StockJob } from '../../../../contract/dashboard/stock/jobs.ts';
 import type { Queryable } from '../../../../db/database.ts';
@@ -12,6 +13,7 @@ import {
   listJobErrors,
   listJobs,
   undoJob,
+  undoRefusal,
 } from '../../../../inventory/jobs/stock-job-queue.ts';
 import type { Call, Handlers, SignedIn } from '../../call.ts';
 import { pacedPieces } from '../../limits/file-pace.ts';
@@ -22,7 +24,7 @@ const SORT = '-created';
 const ERRORS_SHOWN = 100;
 
 export const jobHandlers: Handlers<typeof jobOperations> = {
-  async listJobs({ context, user, query }) {
+  async listJobs({ context, user, actor, query }) {
     const request = pageRequestOf(query, SORT);
     const { kind, status, q: search } = query;
     const filter = {
@@ -36,12 +38,12 @@ export const jobHandlers: Handlers<typeof jobOperations> = {
       count: () => countJobs(context.db, filter),
       positionOf: (row) => ({ value: row.sortValue, id: row.id }),
     });
-    return { data: await presentJobs(context.db, user, rows), ...page };
+    return { data: await presentJobs(context.db, user, actor, rows), ...page };
   },
 
-  async getJob({ context, user, params }) {
+  async getJob({ context, user, actor, params }) {
     const row = await findJob(context.db, user.organizationId, params.job_id);
-    const [job] = await presentJobs(context.db, user, [row]);
+    const [job] = await presentJobs(context.db, user, actor, [row]);
     const errors = await listJobErrors(context.db, user.organizationId, row.id, { after: 0, limit: ERRORS_SHOWN });
     return {
       job: job as StockJob,
@@ -85,7 +87,12 @@ export function notifyOfJob({ context, user }: Pick<Call, 'context'> & { user: S
   context.dashboard.feed.notify(user.organizationId, 'job', [jobId]);
 }
 
-async function presentJobs(db: Queryable, { organizationId }: SignedIn, rows: JobRow[]): Promise<StockJob[]> {
+async function presentJobs(
+  db: Queryable,
+  { organizationId }: SignedIn,
+  asker: Actor,
+  rows: JobRow[],
+): Promise<StockJob[]> {
   const people = rows.flatMap(({ actor }) => (actor.kind === 'person' ? [actor.userId] : []));
   const names = people.length === 0 ? new Map<string, string>() : await namesOfPeople(db, organizationId, people);
   return rows.map((row) => ({
@@ -103,7 +110,8 @@ async function presentJobs(db: Queryable, { organizationId }: SignedIn, rows: Jo
     started_at: row.startedAt?.toISOString() ?? null,
     finished_at: row.finishedAt?.toISOString() ?? null,
     can_cancel: row.finishedAt === null,
-    can_undo: row.canUndo,
+    can_undo: row.canUndo && undoRefusal(asker, row) === null,
+    undo_refusal: row.canUndo ? undoRefusal(asker, row) : null,
     undo_until: row.undoUntil?.toISOString() ?? null,
     undoes: row.undoes,
     undone_by: row.undoneBy,
