@@ -134,6 +134,14 @@ export async function highestPromotions(
   return new Map(rows.map(({ itemId, highest }) => [itemId, highest]));
 }
 
+/** The promotional prices of those items whose promotion ran at a time. */
+export async function promotionsAt(db: Queryable, itemIds: string[], at: Date): Promise<Map<string, number>> {
+  const rows = await db.query<{ itemId: string; priceAmount: number }>(sql`
+    select item_id as "itemId", price_amount as "priceAmount" from promotions
+    where item_id = any(${itemIds}::text[]) and starts_at <= ${at} and coalesce(ends_at, 'infinity') > ${at}`);
+  return new Map(rows.map(({ itemId, priceAmount }) => [itemId, priceAmount]));
+}
+
 /** If an item is named, a promotion of another one is the same as a missing one. */
 async function itemOf(
   context: ChannelContext,

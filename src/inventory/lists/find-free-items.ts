@@ -29,19 +29,25 @@ export async function findFreeByWords(
   return rows.map(({ id }) => id);
 }
 
-/** Items with units that can be sold whose price lies between two amounts, the nearest first. */
+/** Items with units that can be sold whose price, or promotion at a time, lies between two amounts, the nearest first. */
 export async function findFreeByPrice(
   db: Queryable,
   organizationId: string,
-  { kinds, from, to, limit }: { kinds: Kind[]; from: number; to: number; limit: number },
+  { kinds, from, to, at, limit }: { kinds: Kind[]; from: number; to: number; at: Date; limit: number },
 ): Promise<string[]> {
   const middle = Math.round((from + to) / 2);
   const rows = await db.query<{ id: string }>(
     plannedAnew(sql`
-      select id from items
-      where organization_id = ${organizationId} and kind = any(${kinds}::text[])
-        and price_amount between ${from} and ${to} and units > reserved_units
-      order by abs(price_amount - ${middle}), id limit ${limit}`),
+      select id from (
+        select id, price_amount as amount from items
+        where organization_id = ${organizationId} and kind = any(${kinds}::text[])
+          and price_amount between ${from} and ${to} and units > reserved_units
+        union all
+        select i.id, p.price_amount from promotions p join items i on i.id = p.item_id
+        where p.organization_id = ${organizationId} and p.price_amount between ${from} and ${to}
+          and p.starts_at <= ${at} and coalesce(p.ends_at, 'infinity') > ${at}
+          and i.kind = any(${kinds}::text[]) and i.units > i.reserved_units) found
+      order by abs(amount - ${middle}), id limit ${limit}`),
   );
   return rows.map(({ id }) => id);
 }

@@ -115,7 +115,11 @@ export const LineSuggestions = Type.Object(
       Type.Object({
         item: ItemGlance,
         reasons: Type.Array(oneOf(SUGGESTION_REASONS), { description: 'The strongest first.' }),
-        price_difference_percent: nullable(Type.Number(), 'Its price on the channel against what was paid.'),
+        price_difference_percent: nullable(
+          Type.Number(),
+          'Its price on the channel when the order came, also if it is not on the channel, against the price of the line.',
+        ),
+        is_on_channel: Type.Boolean(),
       }),
     ),
   },

@@ -8,12 +8,16 @@ import { part, publishNew, stockOf, watch } from '../../../../test/harness/stock
 import { startWorld, type World } from '../../../../test/harness/world.ts';
 import { sql } from '../../../db/sql.ts';
 import { newId } from '../../../ids/new-id.ts';
+import { createItem } from '../../../inventory/items/item-operations.ts';
+import { startPromotion } from '../../../inventory/promotions.ts';
 import { setPublished } from '../../../inventory/publications.ts';
 import { sellUnits } from '../../sell.ts';
 import { confirmOrder, dismissOrder, fulfilOrder, matchLine, unmatchLine } from '../order-operations.ts';
 import { countDealerOrders, findOrderIds, listDealerOrders, type OrderPage } from './list-orders.ts';
 import { readDealerOrder } from './order-details.ts';
 import { suggestItems } from './suggestions.ts';
+
+const HOUR_MS = 3_600_000;
 
 let world: World;
 before(async () => {
@@ -313,6 +317,40 @@ describe('suggestions from the stock', () => {
         [byNumber, ['stock_number']],
         [byReference, ['reference']],
         [byPrice, ['price']],
+      ],
+    );
+  });
+
+  it('compare with the price that the channel had for the buyer, and say if the item is not on the channel', async () => {
+    const shop = await openShop(world);
+    const { organizationId } = shop;
+    const promote = async (itemId: string, priceAmount: number) => {
+      const startsAt = new Date(Date.now() - HOUR_MS);
+      await startPromotion(world.channel, TESTER, organizationId, itemId, { priceAmount, startsAt, endsAt: null });
+    };
+    const promoted = await publishNew(world, shop, watch({ stockNumber: 'W-A', priceAmount: 1_000_000 }));
+    await promote(promoted, 800_000);
+    const offChannel = await createItem(
+      world.channel,
+      TESTER,
+      organizationId,
+      watch({ stockNumber: 'W-B', priceAmount: 816_000 }),
+    );
+    const cheaper = await publishNew(world, shop, watch({ stockNumber: 'W-C', priceAmount: 800_000 }));
+    await promote(cheaper, 600_000);
+    const id = await report(shop, { lines: [{ title: 'A watch', unit_amount: 800_000 }] });
+    const { order, integrationId } = await readDealerOrder(world.db, organizationId, id);
+    const [suggestions = []] = (await suggestItems(world.db, organizationId, integrationId, order)).values();
+    assert.deepEqual(
+      suggestions.map(({ item, reasons, priceDifference, isOnChannel }) => [
+        item.id,
+        reasons,
+        priceDifference,
+        isOnChannel,
+      ]),
+      [
+        [promoted, ['price'], 0, true],
+        [offChannel, ['price'], 0.02, false],
       ],
     );
   });

@@ -6,6 +6,8 @@ import { findPresentation } from '../../../dealers/integrations/integration-sett
 import { currencyOf } from '../../../dealers/organization-settings.ts';
 import { findFreeByPrice, findFreeByWords } from '../../../inventory/lists/find-free-items.ts';
 import { type ItemSummary, summariesOf } from '../../../inventory/lists/item-summaries.ts';
+import { promotionsAt } from '../../../inventory/promotions.ts';
+import { readChannelPublications } from '../../../inventory/publications.ts';
 import {
   numberWords,
   PRICE_TOLERANCE,
@@ -21,21 +23,35 @@ const CANDIDATES_LIMIT = 50;
 /** Lines beyond these are matched by search. */
 const LINES_LIMIT = 20;
 
-/** For each line of an order that is matched to nothing: the items that it may be about, the likeliest first. */
+export type ChannelSuggestion = Suggestion & { isOnChannel: boolean };
+
+/**
+ * For each line of an order that is matched to nothing: the items that it may be about, the likeliest first. Prices are those that
+ * the channel had when the order came, with the promotions that ran then.
+ */
 export async function suggestItems(
   db: Queryable,
   organizationId: string,
   integrationId: string,
   order: Order,
-): Promise<Map<string, Suggestion[]>> {
+): Promise<Map<string, ChannelSuggestion[]>> {
   const rule = await priceRule(db, organizationId, integrationId, order.currency);
-  const priceOf = ({ priceAmount }: ItemSummary) =>
-    priceAmount === null || rule === null ? null : channelPrice(priceAmount, rule);
-  const suggested = new Map<string, Suggestion[]>();
+  const orderedAt = new Date(order.created_at);
+  const suggested = new Map<string, ChannelSuggestion[]>();
   for (const line of order.lines.filter(({ match }) => match === null).slice(0, LINES_LIMIT)) {
-    const ids = await candidatesOf(db, organizationId, line, rule);
+    const ids = await candidatesOf(db, organizationId, line, rule, orderedAt);
     const items = await summariesOf(db, organizationId, ids);
-    suggested.set(line.id, rankSuggestions(line, [...items.values()], priceOf).slice(0, SUGGESTIONS_LIMIT));
+    const [promotions, publications] = await Promise.all([
+      promotionsAt(db, [...items.keys()], orderedAt),
+      readChannelPublications(db, integrationId, [...items.keys()]),
+    ]);
+    const priceOf = ({ id, priceAmount }: ItemSummary) =>
+      priceAmount === null || rule === null ? null : channelPrice(promotions.get(id) ?? priceAmount, rule);
+    const ranked = rankSuggestions(line, [...items.values()], priceOf).slice(0, SUGGESTIONS_LIMIT);
+    suggested.set(
+      line.id,
+      ranked.map((suggestion) => ({ ...suggestion, isOnChannel: publications.get(suggestion.item.id) === true })),
+    );
   }
   return suggested;
 }
@@ -45,21 +61,28 @@ async function candidatesOf(
   organizationId: string,
   line: ReportedLine,
   rule: PriceRule | null,
+  orderedAt: Date,
 ): Promise<string[]> {
   const named = line.listing_id ?? line.part_id;
   const kinds = namedKinds(line);
   const nearAmount = ownAmount(line.unit_amount, rule);
   const words = numberWords(line.title ?? '');
   const byWords = await findFreeByWords(db, organizationId, { kinds, words, nearAmount, limit: CANDIDATES_LIMIT });
-  const byPrice = nearAmount === null ? [] : await byAmount(db, organizationId, kinds, nearAmount);
+  const byPrice = nearAmount === null ? [] : await byAmount(db, organizationId, kinds, nearAmount, orderedAt);
   return [...(named === null ? [] : [named]), ...byWords, ...byPrice];
 }
 
-async function byAmount(db: Queryable, organizationId: string, kinds: ('listing' | 'part')[], amount: number) {
+async function byAmount(
+  db: Queryable,
+  organizationId: string,
+  kinds: ('listing' | 'part')[],
+  amount: number,
+  at: Date,
+) {
   // A little wider than the tolerance, since channels round; the ranking has the exact prices.
   const width = PRICE_TOLERANCE * 1.4;
   const range = { from: Math.floor(amount * (1 - width)), to: Math.ceil(amount * (1 + width)) };
-  return await findFreeByPrice(db, organizationId, { kinds, ...range, limit: CANDIDATES_LIMIT });
+  return await findFreeByPrice(db, organizationId, { kinds, ...range, at, limit: CANDIDATES_LIMIT });
 }
 
 function namedKinds({ listing_id, part_id }: ReportedLine): ('listing' | 'part')[] {

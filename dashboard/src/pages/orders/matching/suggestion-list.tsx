@@ -32,7 +32,7 @@ export function SuggestionList({ order, line, suggestions, onSearch }: Suggestio
   return (
     <>
       <ul className="suggestions" aria-label={`Suggestions for ${line.title ?? 'the line'}`}>
-        {suggestions.map(({ item, reasons, price_difference_percent: difference }) => (
+        {suggestions.map(({ item, reasons, price_difference_percent: difference, is_on_channel: isOnChannel }) => (
           <li key={item.id}>
             <Thumbnail url={item.photo_url} kind={item.kind} size={40} />
             <div className="suggestion-name">
@@ -44,7 +44,7 @@ export function SuggestionList({ order, line, suggestions, onSearch }: Suggestio
                 {item.price_amount === null ? '' : ` · ${formatMoney(item.price_amount, organization.currency)}`}
               </Text>
               <Text size="xs" className="suggestion-reasons">
-                {reasons.map((reason) => reasonText(reason, item.reference, difference)).join(' · ')}
+                {reasons.map((reason) => reasonText(reason, item.reference, { difference, isOnChannel })).join(' · ')}
               </Text>
             </div>
             <Button
@@ -64,7 +64,9 @@ export function SuggestionList({ order, line, suggestions, onSearch }: Suggestio
   );
 }
 
-function reasonText(reason: SuggestionReason, reference: string | null, difference: number | null): string {
+type PriceHint = { difference: number | null; isOnChannel: boolean };
+
+function reasonText(reason: SuggestionReason, reference: string | null, price: PriceHint): string {
   switch (reason) {
     case 'id':
       return 'The site named it';
@@ -73,12 +75,13 @@ function reasonText(reason: SuggestionReason, reference: string | null, differen
     case 'reference':
       return `Reference ${reference ?? ''} is in the title`;
     case 'price':
-      return priceText(difference ?? 0);
+      return priceText(price.difference ?? 0, price.isOnChannel);
   }
 }
 
-function priceText(difference: number): string {
-  if (difference === 0) return 'Same price on the channel';
-  const percent = `${formatNumber(Math.abs(difference))} %`;
-  return `Costs ${percent} ${difference > 0 ? 'more' : 'less'} on the channel`;
+/** The order's own price beside what the channel asked when the order came. */
+function priceText(difference: number, isOnChannel: boolean): string {
+  const percent = `${formatNumber(Math.abs(difference))} % ${difference > 0 ? 'more' : 'less'}`;
+  if (!isOnChannel) return `Not on the channel, where it would cost ${difference === 0 ? 'the same' : percent}`;
+  return difference === 0 ? 'Same price on the channel' : `Costs ${percent} on the channel`;
 }

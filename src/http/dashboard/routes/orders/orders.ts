@@ -110,10 +110,12 @@ export const orderHandlers: Handlers<typeof orderOperations> = {
     return {
       lines: [...suggested].map(([lineId, suggestions]) => ({
         line_id: lineId,
-        suggestions: suggestions.flatMap(({ item, reasons, priceDifference }) => {
+        suggestions: suggestions.flatMap(({ item, reasons, priceDifference, isOnChannel }) => {
           const shown = presentItem(item, context.publicUrl);
           const percent = priceDifference === null ? null : Math.round(priceDifference * PERCENT * 10) / 10;
-          return shown === null ? [] : [{ item: shown, reasons, price_difference_percent: percent }];
+          return shown === null
+            ? []
+            : [{ item: shown, reasons, price_difference_percent: percent, is_on_channel: isOnChannel }];
         }),
       })),
     };
