@@ -1,20 +1,24 @@
-import { createKeyedSemaphore, SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
+import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { AVIF_PIXELS_LIMIT, BYTES_PER_MB, PHOTO_LIMIT_BYTES, PHOTO_PIXELS_LIMIT } from '../../contract/limits.ts';
-import { convertPhoto, PictureFault } from './conversion/converter.ts';
-import { readPictureHead } from './file-formats/picture-head.ts';
+import { type ConversionOptions, convertPhoto, PictureFault, PictureTooComplexError } from './conversion/converter.ts';
+import { type PictureHead, readPictureHead } from './file-formats/picture-head.ts';
 import {
-  IN_PREPARATION_LIMIT,
-  IN_PREPARATION_LIMIT_PER_DEALER,
+  cpuLimitMs,
+  type MemoryWait,
   type PhotoSize,
-  uploadsOf,
-  withPhotoMemory,
+  PICTURE_MEMORY_BYTES,
+  uploadWeight,
+  variantWeight,
+  withUploadMemory,
 } from './photo-memory.ts';
 import type { PhotoFormat, SquareName } from './photo-variants.ts';
 import { FILE_BYTES_MAX } from './storage/photo-files.ts';
 
 /** WebP can't hold more on a side. */
 const PHOTO_SIDE_MAX_PX = 16_383;
+const TOO_COMPLEX =
+  'This photo takes too much memory or time to decode. Save it as an ordinary JPEG, or make it smaller, and upload that.';
 const DAMAGED = 'The photo cannot be read: the file is damaged.';
 
 export type ReadyPhoto = { bytes: Buffer; format: PhotoFormat; width: number; height: number };
@@ -38,12 +42,6 @@ export type UploadWait = {
 /** It holds its bytes and a slot for uploads meanwhile. */
 const MEMORY_WAIT_MS = 60_000;
 
-const uploads = createKeyedSemaphore({
-  total: IN_PREPARATION_LIMIT,
-  perKey: IN_PREPARATION_LIMIT_PER_DEALER,
-  waitingTotal: 0,
-});
-
 /**
  * What a dealer uploaded, made fit to be shown: turned upright, and decoded and encoded anew in its own format, so that
  * nothing travels along that is not the picture, such as the place where it was taken.
@@ -53,25 +51,27 @@ export async function prepareUpload(dealer: string, bytes: Buffer, wait: UploadW
   if (bytes.length > PHOTO_LIMIT_BYTES)
     throw refused(`A photo may have at most ${PHOTO_LIMIT_BYTES / BYTES_PER_MB} MB.`);
   const format = sniff(bytes);
-  return await asUpload(dealer, async () => {
-    const size = uploadSize(bytes, format);
-    const encode = () => encodeUpload(bytes, format, size);
-    return await withPhotoMemory(uploadsOf(dealer), size, [format], encode, memoryWait(wait));
+  const head = uploadHead(bytes, format);
+  const memoryBytes = uploadWeight(head, format);
+  if (memoryBytes > PICTURE_MEMORY_BYTES) throw refused(TOO_COMPLEX);
+  return await asUpload(async () => {
+    const encode = () => encodeUpload(bytes, format, head, memoryBytes, wait.signal);
+    return await withUploadMemory(dealer, memoryBytes, encode, memoryWait(wait));
   });
 }
 
-function memoryWait({ waitMs = MEMORY_WAIT_MS, signal }: UploadWait): { deadlineMs: number; signal?: AbortSignal } {
-  return { deadlineMs: performance.now() + waitMs, ...(signal === undefined ? {} : { signal }) };
+function memoryWait({ waitMs = MEMORY_WAIT_MS, signal }: UploadWait): MemoryWait {
+  return { deadlineMs: performance.now() + waitMs, signal };
 }
 
-async function asUpload<Result>(dealer: string, work: () => Promise<Result>): Promise<Result> {
-  return await uploads.run(dealer, work).catch((error: unknown) => {
+async function asUpload<Result>(work: () => Promise<Result>): Promise<Result> {
+  return await work().catch((error: unknown) => {
     throw error instanceof SemaphoreError ? new TooManyUploadsError(error) : error;
   });
 }
 
 /** Reads the size from the head of the file, before anything is decoded. */
-function uploadSize(bytes: Buffer, format: PhotoFormat): PhotoSize {
+function uploadHead(bytes: Buffer, format: PhotoFormat): PictureHead {
   const head = readPictureHead(format, bytes);
   if (head === null) throw refused(DAMAGED);
   const { width, height } = head;
@@ -83,11 +83,21 @@ function uploadSize(bytes: Buffer, format: PhotoFormat): PhotoSize {
   if (Math.max(width, height) > PHOTO_SIDE_MAX_PX) {
     throw refused(`A photo may have at most ${PHOTO_SIDE_MAX_PX} pixels on a side.`);
   }
-  return { width, height };
+  return head;
 }
 
-async function encodeUpload(upload: Buffer, format: PhotoFormat, size: PhotoSize): Promise<ReadyPhoto> {
-  const converted = await convertPhoto({ kind: 'upload', format, size }, upload).catch(unreadable);
+async function encodeUpload(
+  upload: Buffer,
+  format: PhotoFormat,
+  { width, height }: PhotoSize,
+  memoryBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<ReadyPhoto> {
+  const options = { memoryBytes, cpuMs: cpuLimitMs(format), signal };
+  const conversion = { kind: 'upload', format, size: { width, height } } as const;
+  const converted = await convertPhoto(conversion, upload, options).catch((error: unknown) =>
+    unreadable(error, signal),
+  );
   if (converted.bytes.length > FILE_BYTES_MAX) throw refused('The photo is too large once it is decoded.');
   return { ...converted, format };
 }
@@ -96,8 +106,9 @@ async function encodeUpload(upload: Buffer, format: PhotoFormat, size: PhotoSize
 export async function renderPhoto(
   source: Buffer,
   { format, square }: { format: PhotoFormat; square: SquareName | null },
+  options: ConversionOptions,
 ): Promise<Buffer> {
-  return (await convertPhoto({ kind: 'variant', format, square }, source)).bytes;
+  return (await convertPhoto({ kind: 'variant', format, square }, source, options)).bytes;
 }
 
 /** A stored picture, turned by a quarter to the right. */
@@ -107,10 +118,13 @@ export async function rotateQuarter(
   { format, ...size }: PhotoSize & { format: PhotoFormat },
   wait: UploadWait = {},
 ): Promise<ReadyPhoto> {
-  const rotate = () => convertPhoto({ kind: 'quarter turn', format }, bytes);
-  const turned = await asUpload(dealer, () =>
-    withPhotoMemory(uploadsOf(dealer), size, [format], rotate, memoryWait(wait)),
-  );
+  const memoryBytes = variantWeight(size, format, format);
+  const options = { memoryBytes, cpuMs: cpuLimitMs(format), signal: wait.signal };
+  const rotate = () =>
+    convertPhoto({ kind: 'quarter turn', format }, bytes, options).catch((error: unknown) =>
+      unreadable(error, wait.signal),
+    );
+  const turned = await asUpload(() => withUploadMemory(dealer, memoryBytes, rotate, memoryWait(wait)));
   return { ...turned, format };
 }
 
@@ -130,7 +144,9 @@ function sniff(bytes: Buffer): PhotoFormat {
   throw refused('This is not a photo in one of the formats JPEG, PNG, WebP or AVIF.');
 }
 
-function unreadable(error: unknown): never {
+function unreadable(error: unknown, signal: AbortSignal | undefined): never {
+  signal?.throwIfAborted();
+  if (error instanceof PictureTooComplexError) throw refused(TOO_COMPLEX);
   if (error instanceof PictureFault) throw refused(DAMAGED);
   throw refused('The photo could not be converted. Try again, or upload another one.');
 }

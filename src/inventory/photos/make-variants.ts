@@ -6,13 +6,14 @@ import type { Queryable } from '../../db/database.ts';
 import { raiseStorageUsage } from '../../quota/storage-usage.ts';
 import { renderPhoto } from './encode-photos.ts';
 import {
+  cpuLimitMs,
   VARIANTS_WAITING_MAX,
   VARIANTS_WAITING_MAX_PER_NETWORK,
-  variantsFor,
-  withPhotoMemory,
+  variantWeight,
+  withVariantMemory,
 } from './photo-memory.ts';
 import type { FoundPhoto, Visitor } from './photo-reader.ts';
-import type { PhotoFileName, PhotoFormat } from './photo-variants.ts';
+import type { PhotoFileName } from './photo-variants.ts';
 import { FILE_BYTES_MAX, type FileStat, type PhotoFiles, readOriginal } from './storage/photo-files.ts';
 
 /** What a visitor gets of a variant: its file, or the picture itself if it could not be kept. */
@@ -28,15 +29,14 @@ export type VariantMaker = (
 
 /**
  * Originals are read before there is memory to convert them, since a storage that hangs must not hold the memory that uploads
- * wait for. So their bytes are limited while they wait, and those of one network leave the others two thirds.
+ * wait for. So their bytes are limited while they wait, and those of one dealer leave the others half.
  */
 const ORIGINALS_BYTES = 192 * BYTES_PER_MB;
-const ORIGINALS_BYTES_PER_NETWORK = ORIGINALS_BYTES / 3;
-/**
- * What a small one counts as: at most six are under way, two of them of one network. With eight of one network, visitors who
- * went away at once cost twice the CPU time and memory.
- */
+const ORIGINALS_BYTES_PER_DEALER = ORIGINALS_BYTES / 2;
+/** What a small one counts as: at most six are under way, three of them of one dealer. */
 const ORIGINAL_LEAST_BYTES = 32 * BYTES_PER_MB;
+/** With eight of one network, visitors who went away at once cost twice the CPU time and memory. */
+const ORIGINALS_PER_NETWORK = 2;
 
 export function createVariantMaker(
   db: Queryable,
@@ -45,29 +45,37 @@ export function createVariantMaker(
   { waitMs, restMs }: { waitMs: number; restMs: number },
 ): VariantMaker {
   const makeOnce = createSingleFlight<Made | null>();
-  const originals = createKeyedSemaphore({
-    total: ORIGINALS_BYTES,
-    perKey: ORIGINALS_BYTES_PER_NETWORK,
+  const networks = createKeyedSemaphore({
+    total: VARIANTS_WAITING_MAX,
+    perKey: ORIGINALS_PER_NETWORK,
     waitingTotal: VARIANTS_WAITING_MAX,
     waitingPerKey: VARIANTS_WAITING_MAX_PER_NETWORK,
   });
+  const originals = createKeyedSemaphore({
+    total: ORIGINALS_BYTES,
+    perKey: ORIGINALS_BYTES_PER_DEALER,
+    waitingTotal: VARIANTS_WAITING_MAX,
+  });
 
   /** Nothing here waits for the storage while it holds memory for pictures. */
-  async function make(photo: FoundPhoto, file: PhotoFileName, network: string, wait: Wait): Promise<Made | null> {
-    const { photoId, storedFormat } = photo;
+  async function make(photo: FoundPhoto, file: PhotoFileName, wait: Wait): Promise<Made | null> {
+    const { photoId, storedFormat, format, square } = photo;
     const source = await readOriginal(files, photoId, storedFormat, wait.signal);
     if (source === null) return null;
-    const render = () => renderPhoto(source, photo);
-    return await keep(photo, file, await withPhotoMemory(variantsFor(network), photo, formatsOf(photo), render, wait));
+    const to = square === null ? format : storedFormat;
+    const memoryBytes = variantWeight(photo, storedFormat, to);
+    const options = { memoryBytes, cpuMs: cpuLimitMs(storedFormat, format), signal: wait.signal };
+    const render = () => renderPhoto(source, photo, options);
+    return await keep(photo, file, await withVariantMemory(photo.organizationId, memoryBytes, render, wait));
   }
 
   /**
    * The place of a visitor who went away stays taken for a moment. Without that, visitors who leave soon would have one original
    * after the other read for nothing.
    */
-  async function makeOrRest(...[photo, file, network, wait]: Parameters<typeof make>): Promise<Made | null> {
+  async function makeOrRest(...[photo, file, wait]: Parameters<typeof make>): Promise<Made | null> {
     try {
-      return await make(photo, file, network, wait);
+      return await make(photo, file, wait);
     } finally {
       if (wait.signal.aborted) await sleep(restMs, undefined, { ref: false });
     }
@@ -93,7 +101,9 @@ export function createVariantMaker(
       `${photo.photoId}/${file}`,
       (ended) => {
         const wait = { deadlineMs, signal: ended };
-        return originals.run(network, () => makeOrRest(photo, file, network, wait), { ...wait, weight });
+        const makeInTurn = () =>
+          originals.run(photo.organizationId, () => makeOrRest(photo, file, wait), { ...wait, weight });
+        return networks.run(network, makeInTurn, wait);
       },
       { signal },
     );
@@ -101,8 +111,3 @@ export function createVariantMaker(
 }
 
 type Wait = { deadlineMs: number; signal: AbortSignal };
-
-/** A thumbnail is small, so it costs what decoding costs. */
-function formatsOf({ storedFormat, format, square }: FoundPhoto): PhotoFormat[] {
-  return square === null ? [storedFormat, format] : [storedFormat];
-}

@@ -1,69 +1,104 @@
 import { availableParallelism } from 'node:os';
-import {
-  type AcquireOptions,
-  createKeyedSemaphore,
-  type SemaphoreKey,
-} from '../../concurrency/limits/keyed-semaphore.ts';
+import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
+import { PHOTO_STORED_PIXELS } from '../../contract/limits.ts';
+import type { PictureHead } from './file-formats/picture-head.ts';
 import type { PhotoFormat } from './photo-variants.ts';
 
-/** One thread for each picture, and half of the cores at most, never more than two: requests go before pictures. */
-const PICTURES_AT_ONCE = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
+const MEBIBYTE = 1_048_576;
+
+/** Requests go before pictures: half of the cores at most, never more than two. */
+const VARIANTS_AT_ONCE = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
+/** Of different dealers, so that one whose photos take long keeps no other from uploading. */
+const UPLOADS_AT_ONCE = 2;
+/** How much memory one picture may take: a node has to have room for it. */
+export const PICTURE_MEMORY_BYTES = 1_024 * MEBIBYTE;
+/** A variant that needs more than what others leave waits. */
+const VARIANTS_MEMORY_BYTES = PICTURE_MEMORY_BYTES;
+/** Beside the largest upload there is room for an ordinary one of another dealer. */
+const UPLOADS_MEMORY_BYTES = 1_536 * MEBIBYTE;
 /**
- * How much memory pictures take together. One that needs more runs alone, so the largest that is accepted is what a node
- * has to have room for.
+ * What was seen beside the process itself for each pixel that is encoded, and what a decoder needs for each pixel that it reads
+ * when they come line by line.
  */
-const MEMORY_BYTES = 1_073_741_824;
-/** What was seen beside the service itself, for the decoded picture and the encoder: 24 megapixels took 0.3 and 0.9 GB. */
-const BYTES_PER_PIXEL: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 13, avif: 38 };
+const ENCODED_PIXEL_BYTES: Record<PhotoFormat, number> = { jpeg: 13, png: 13, webp: 13, avif: 38 };
+const READ_PIXEL_BYTES: Record<PhotoFormat, number> = { jpeg: 1, png: 1, webp: 1, avif: 2 };
+/** Of what we have stored ourselves: a progressive JPEG with three components as dense as each other, and a WebP. */
+const STORED_PIXEL_BYTES: Record<PhotoFormat, number> = { jpeg: 6, png: 0, webp: 4, avif: 0 };
 
 /** A request that waits for its original has read nothing yet; it costs a connection. */
 export const VARIANTS_WAITING_MAX = 400;
 /** Nobody has to say who they are to ask for one, so those of one network leave places to the others. */
 export const VARIANTS_WAITING_MAX_PER_NETWORK = 100;
 /** Photos that are uploaded, imported or turned. They are in memory while they wait; those who bring them limit their bytes, too. */
-export const IN_PREPARATION_LIMIT = 64;
-export const IN_PREPARATION_LIMIT_PER_DEALER = 8;
+const UPLOADS_WAITING_MAX = 64;
+export const UPLOADS_WAITING_MAX_PER_DEALER = 8;
 
 /**
- * Uploads and variants are served round-robin, so that a dealer need not wait behind a hundred visitors, and so are the
- * dealers who upload and the networks of the visitors.
+ * Uploads and variants have lanes of their own, so that neither waits for the other, and dealers are served round-robin in both. Of
+ * one dealer, one upload is made at a time.
  */
-const memory = createKeyedSemaphore({
-  total: MEMORY_BYTES,
-  perKey: MEMORY_BYTES,
-  waitingTotal: VARIANTS_WAITING_MAX + IN_PREPARATION_LIMIT,
-  waitingPerKey: VARIANTS_WAITING_MAX_PER_NETWORK,
-  waitingPerGroup: VARIANTS_WAITING_MAX,
+const uploadTurns = createKeyedSemaphore({
+  total: UPLOADS_AT_ONCE,
+  perKey: 1,
+  waitingTotal: UPLOADS_WAITING_MAX,
+  waitingPerKey: UPLOADS_WAITING_MAX_PER_DEALER,
+});
+const uploadMemory = createKeyedSemaphore({
+  total: UPLOADS_MEMORY_BYTES,
+  perKey: PICTURE_MEMORY_BYTES,
+  waitingTotal: UPLOADS_AT_ONCE,
+});
+const variantMemory = createKeyedSemaphore({
+  total: VARIANTS_MEMORY_BYTES,
+  perKey: VARIANTS_MEMORY_BYTES,
+  waitingTotal: VARIANTS_WAITING_MAX,
 });
 
-/** Photos of one dealer that are uploaded, imported or turned. */
-export function uploadsOf(dealer: string): SemaphoreKey {
-  return { group: 'uploads', key: dealer };
-}
-
-/** Of the visitors of one network. */
-export function variantsFor(network: string): SemaphoreKey {
-  return { group: 'variants', key: network };
-}
-
 export type PhotoSize = { width: number; height: number };
+export type MemoryWait = {
+  /** A moment of performance.now(). */
+  deadlineMs?: number;
+  signal?: AbortSignal | undefined;
+};
 
 /**
- * Runs work on a picture while there is memory for it. `formats` are those that it is decoded from and encoded to. Throws
- * a SemaphoreError if there is no room to wait, its time is up, or whoever asked has gone.
+ * Runs work on a photo that a dealer uploads, imports or turns, when it is the dealer's turn and there is memory for it. Throws a
+ * SemaphoreError if there is no room to wait, its time is up, or whoever asked has gone.
  */
-export async function withPhotoMemory<Result>(
-  key: SemaphoreKey,
-  size: PhotoSize,
-  formats: PhotoFormat[],
+export async function withUploadMemory<Result>(
+  dealer: string,
+  weight: number,
   work: () => Promise<Result>,
-  options: Omit<AcquireOptions, 'weight'> = {},
+  wait: MemoryWait = {},
 ): Promise<Result> {
-  return await memory.run(key, work, { ...options, weight: photoWeight(size, formats) });
+  return await uploadTurns.run(dealer, () => uploadMemory.run(dealer, work, { ...wait, weight }), wait);
 }
 
-/** Bytes, but no less than the share of one of those that may run at once. */
-export function photoWeight({ width, height }: PhotoSize, formats: PhotoFormat[], atOnce = PICTURES_AT_ONCE): number {
-  const bytesPerPixel = Math.max(...formats.map((format) => BYTES_PER_PIXEL[format]));
-  return Math.min(MEMORY_BYTES, Math.max(width * height * bytesPerPixel, MEMORY_BYTES / atOnce));
+/** The same for a variant that a visitor waits for; the dealer is the one whose photo it is. */
+export async function withVariantMemory<Result>(
+  dealer: string,
+  weight: number,
+  work: () => Promise<Result>,
+  wait: MemoryWait = {},
+): Promise<Result> {
+  const least = VARIANTS_MEMORY_BYTES / VARIANTS_AT_ONCE;
+  return await variantMemory.run(dealer, work, { ...wait, weight: Math.max(weight, least) });
+}
+
+/** The bytes that an upload takes until it is made anew in its own format. */
+export function uploadWeight({ width, height, wholeBytes }: PictureHead, format: PhotoFormat): number {
+  const pixels = width * height;
+  const encodedPixels = Math.min(pixels, PHOTO_STORED_PIXELS);
+  return encodedPixels * ENCODED_PIXEL_BYTES[format] + pixels * READ_PIXEL_BYTES[format] + wholeBytes;
+}
+
+/** The bytes that a stored photo takes until it is made into another format. */
+export function variantWeight({ width, height }: PhotoSize, from: PhotoFormat, to: PhotoFormat): number {
+  const pixelBytes = Math.max(ENCODED_PIXEL_BYTES[from], ENCODED_PIXEL_BYTES[to]) + STORED_PIXEL_BYTES[from];
+  return width * height * pixelBytes;
+}
+
+/** Encoding AVIF of 24 megapixels took 21 s of a busy core, that of an upload of 50 megapixels 31 s; all else takes 6 s. */
+export function cpuLimitMs(...formats: PhotoFormat[]): number {
+  return formats.includes('avif') ? 60_000 : 20_000;
 }

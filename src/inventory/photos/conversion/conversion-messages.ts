@@ -16,9 +16,10 @@ export type Conversion =
 /** A picture and its size. */
 export type Converted = PhotoSize & { bytes: Buffer };
 
-/** Longer than encoding the largest AVIF takes. */
-export const PICTURE_SECONDS_MAX = 120;
+/** What the process may have in memory, all in all, and how much of the processor one picture may take. */
+export type ConversionLimits = { residentBytes: number; cpuMs: number };
 
-/** What the service asks for, and what it is answered: the size of the picture, or what is wrong with it. */
-export type Job = { id: number; conversion: Conversion };
-export type Answer = { id: number; size?: PhotoSize; fault?: string };
+/** What the service asks for. The next job is sent when this one is answered. */
+export type Job = { conversion: Conversion; limits: ConversionLimits };
+/** The size of the picture, or what is wrong with it, or that it took too much. The process takes no job after the last one. */
+export type Answer = { size?: PhotoSize; fault?: string; isTooMuch?: boolean; isLast?: boolean };

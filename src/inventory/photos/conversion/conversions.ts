@@ -3,7 +3,7 @@ import { PHOTO_PIXELS_LIMIT, PHOTO_STORED_PIXELS } from '../../../contract/limit
 import { withoutMetadata } from '../file-formats/picture-head.ts';
 import type { PhotoSize } from '../photo-memory.ts';
 import { type PhotoFormat, SQUARE_SIDES_PX, type SquareName } from '../photo-variants.ts';
-import { type Conversion, type Converted, PICTURE_SECONDS_MAX } from './conversion-messages.ts';
+import type { Conversion, Converted } from './conversion-messages.ts';
 
 /** Photos of earlier releases were stored in full size and are still shown. */
 const STORED_PIXELS_MAX = PHOTO_PIXELS_LIMIT;
@@ -29,7 +29,7 @@ export async function convert(conversion: Conversion, bytes: Buffer): Promise<Co
 }
 
 async function result(picture: Sharp): Promise<Converted> {
-  const { data, info } = await picture.timeout({ seconds: PICTURE_SECONDS_MAX }).toBuffer({ resolveWithObject: true });
+  const { data, info } = await picture.toBuffer({ resolveWithObject: true });
   return { bytes: data, width: info.width, height: info.height };
 }
 

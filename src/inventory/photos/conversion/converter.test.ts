@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,16 +10,27 @@ import { picture } from '../../../../test/harness/photos.ts';
 import { childrenOf } from '../../../../test/service/service-process.ts';
 import { prepareUpload } from '../encode-photos.ts';
 import type { Conversion } from './conversion-messages.ts';
-import { convertPhoto, PictureFault } from './converter.ts';
+import { convertPhoto, PictureFault, PictureTooComplexError } from './converter.ts';
 import { writeFrame } from './frames.ts';
 
 const NICE_FIELD = 16;
 const COPY: Conversion = { kind: 'variant', format: 'png', square: null };
+const SLOW: Conversion = { kind: 'variant', format: 'avif', square: null };
+const PLENTY = { memoryBytes: 1e9, cpuMs: 100_000 };
+const LIMITS = { residentBytes: 2e9, cpuMs: 100_000 };
 
-async function processOfPictures(): Promise<number> {
-  const pids = await childrenOf({ pid: process.pid }, 'conversion-process.ts');
-  assert.equal(pids.length, 1, `${pids.length} processes of pictures`);
-  return pids[0] ?? 0;
+/** Those that wait for work have it as soon as there is some. */
+async function processesOfPictures(): Promise<number[]> {
+  return await childrenOf({ pid: process.pid }, 'conversion-process.ts');
+}
+
+/** It takes seconds to encode. */
+async function noise(format: 'jpeg' | 'png'): Promise<Buffer> {
+  const [width, height] = [2_500, 1_600];
+  const raw = randomFillSync(Buffer.alloc(width * height * 3));
+  return await sharp(raw, { raw: { width, height, channels: 3 } })
+    .toFormat(format)
+    .toBuffer();
 }
 
 /** As the system counts: 0 is ordinary, more is less. The name in the second field may contain blanks. */
@@ -29,10 +41,10 @@ async function niceOf(stat: string): Promise<number> {
 
 describe('the process of pictures', () => {
   it('converts many pictures at the same time, each its own', async () => {
-    const sizes = Array.from({ length: 12 }, (_, index) => 10 + index);
+    const sizes = Array.from({ length: 3 }, (_, index) => 10 + index);
     const converted = await Promise.all(
       sizes.map(async (side) =>
-        convertPhoto({ kind: 'variant', format: 'png', square: null }, await picture('jpeg', side, 2 * side)),
+        convertPhoto({ kind: 'variant', format: 'png', square: null }, await picture('jpeg', side, 2 * side), PLENTY),
       ),
     );
     const metadata = await Promise.all(converted.map(({ bytes }) => sharp(bytes).metadata()));
@@ -48,13 +60,13 @@ describe('the process of pictures', () => {
 
   it('says which picture is at fault, and goes on', async () => {
     const broken = (await picture('jpeg', 40, 40)).subarray(0, 60);
-    await assert.rejects(convertPhoto({ kind: 'variant', format: 'webp', square: null }, broken), PictureFault);
-    assert.equal((await convertPhoto(COPY, await picture('png', 7, 9))).height, 9);
+    await assert.rejects(convertPhoto({ kind: 'variant', format: 'webp', square: null }, broken, PLENTY), PictureFault);
+    assert.equal((await convertPhoto(COPY, await picture('png', 7, 9), PLENTY)).height, 9);
   });
 
   it('waits for the processor behind everything else, and knows no setting of the service', async () => {
-    await convertPhoto({ kind: 'variant', format: 'webp', square: null }, await picture('jpeg', 40, 40));
-    const pid = await processOfPictures();
+    await convertPhoto({ kind: 'variant', format: 'webp', square: null }, await picture('jpeg', 40, 40), PLENTY);
+    const [pid] = await processesOfPictures();
     const own = await niceOf('/proc/self/stat');
     const threads = (await readdir(`/proc/${pid}/task`)).map((id) => `/proc/${pid}/task/${id}`);
     const names = await Promise.all(threads.map((thread) => readFile(`${thread}/comm`, 'utf8')));
@@ -66,22 +78,22 @@ describe('the process of pictures', () => {
 
   it('that dies takes the pictures that it works on with it, and nothing else; the next picture starts another', async () => {
     const upload = await picture('jpeg', 400, 300);
-    await convertPhoto(COPY, await picture('png', 5, 5));
-    const pid = await processOfPictures();
+    await convertPhoto(COPY, await picture('png', 5, 5), PLENTY);
+    const pids = await processesOfPictures();
     const refused = assert.rejects(prepareUpload('org_1', upload), /could not be converted/);
-    process.kill(pid, 'SIGKILL');
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
     await refused;
-    assert.equal((await convertPhoto(COPY, await picture('png', 6, 5))).width, 6);
-    assert.notEqual(await processOfPictures(), pid);
+    assert.equal((await convertPhoto(COPY, await picture('png', 6, 5), PLENTY)).width, 6);
+    assert.ok((await processesOfPictures()).every((pid) => !pids.includes(pid)));
   });
 
   it('ignores what a terminal sends to all, and ends with its input', async () => {
-    await convertPhoto(COPY, await picture('png', 5, 5));
-    const pid = await processOfPictures();
-    process.kill(pid, 'SIGINT');
-    process.kill(pid, 'SIGTERM');
-    assert.equal((await convertPhoto(COPY, await picture('png', 8, 5))).width, 8);
-    assert.equal(await processOfPictures(), pid);
+    await convertPhoto(COPY, await picture('png', 5, 5), PLENTY);
+    const pids = await processesOfPictures();
+    for (const pid of pids) process.kill(pid, 'SIGINT');
+    for (const pid of pids) process.kill(pid, 'SIGTERM');
+    assert.equal((await convertPhoto(COPY, await picture('png', 8, 5), PLENTY)).width, 8);
+    assert.deepEqual(await processesOfPictures(), pids);
     const another = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
     another.stdin.end();
     assert.deepEqual(await once(another, 'exit'), [0, null]);
@@ -91,8 +103,38 @@ describe('the process of pictures', () => {
     const orphan = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
     const complaints = orphan.stderr.toArray();
     orphan.stdout.destroy();
-    writeFrame(orphan.stdin, { id: 1, conversion: COPY }, await picture('png', 5, 5));
+    writeFrame(orphan.stdin, { conversion: COPY, limits: LIMITS }, await picture('png', 5, 5));
     assert.deepEqual(await once(orphan, 'exit'), [0, null]);
     assert.equal(Buffer.concat(await complaints).toString(), '');
+  });
+
+  it('ends in the middle of a picture when the service is gone', async () => {
+    const orphan = spawn(process.execPath, [join(import.meta.dirname, 'conversion-process.ts')]);
+    writeFrame(orphan.stdin, { conversion: SLOW, limits: LIMITS }, await noise('png'));
+    orphan.stdin.end();
+    assert.deepEqual(await once(orphan, 'exit'), [null, 'SIGKILL']);
+  });
+
+  it('refuses a picture that takes too much memory or time, and no other that is made at the same time', async () => {
+    const slow = await noise('png');
+    const other = convertPhoto(COPY, slow, PLENTY);
+    await assert.rejects(convertPhoto(SLOW, slow, { ...PLENTY, cpuMs: 200 }), PictureTooComplexError);
+    // A negative number of bytes stands for a process whose memory has grown by so much.
+    await assert.rejects(convertPhoto(SLOW, slow, { ...PLENTY, memoryBytes: -280e6 }), PictureTooComplexError);
+    assert.equal((await other).width, 2_500);
+    assert.equal((await convertPhoto(COPY, await picture('png', 6, 5), PLENTY)).width, 6);
+  });
+
+  it('does not go on with a picture that nobody wants any more', async () => {
+    const slow = await noise('jpeg');
+    const leaving = new AbortController();
+    const wanted = convertPhoto(SLOW, slow, { ...PLENTY, signal: leaving.signal });
+    const before = await processesOfPictures();
+    const left = new Error('the client has gone');
+    leaving.abort(left);
+    await assert.rejects(wanted, left);
+    const now = await processesOfPictures();
+    assert.ok(now.length < before.length, `${before} before, ${now} now`);
+    await assert.rejects(convertPhoto(COPY, slow, { ...PLENTY, signal: leaving.signal }), left);
   });
 });

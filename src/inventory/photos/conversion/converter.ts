@@ -2,50 +2,89 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { type Answer, type Conversion, type Converted, type Job, PICTURE_SECONDS_MAX } from './conversion-messages.ts';
+import { BYTES_PER_MB } from '../../../contract/limits.ts';
+import type { Answer, Conversion, Converted, Job } from './conversion-messages.ts';
 import { framesOf, writeFrame } from './frames.ts';
 
 /** The picture is at fault, and not the process. */
 export class PictureFault extends Error {}
+/** The picture took more memory or time than it may. */
+export class PictureTooComplexError extends PictureFault {}
 
-type Pending = { resolve(converted: Converted): void; reject(error: Error): void; deadline: NodeJS.Timeout };
+export type ConversionOptions = {
+  /** What the picture was counted for, without its file. */
+  memoryBytes: number;
+  cpuMs: number;
+  /** Ends the work when nobody wants the picture any more. */
+  signal?: AbortSignal | undefined;
+};
+
+type Pending = { resolve(converted: Converted): void; reject(error: Error): void };
 type PictureProcess = {
   child: ChildProcessByStdio<Writable, Readable, null>;
-  pending: Map<number, Pending>;
-  idle: NodeJS.Timeout | undefined;
+  /** Each process works on one picture, so one that takes too much ends no other. */
+  job: Pending | null;
+  /** Why we ended it. */
+  failure: Error | null;
+  retirement: NodeJS.Timeout | undefined;
 };
 
 const PROGRAM = join(import.meta.dirname, 'conversion-process.ts');
 /** It takes 80 MB of memory. */
 const IDLE_LIMIT_MS = 60_000;
+/** The process itself, and what the picture before has left to it. */
+const PROCESS_BYTES = 288 * BYTES_PER_MB;
+/** Memory that was freed and not given back, and what differs from picture to picture. */
+const MEMORY_SLACK = 1.25;
+/** On a machine that is busy, pictures wait for the processor. Past that the process hangs. */
+const JOB_LIMIT_MS = 240_000;
+/** Small pictures are done by then; to end the process for each of them would cost more. */
+const ABANDONED_LIMIT_MS = 1_000;
 /**
  * Each thread that decodes would keep memory for itself, also what it has freed: with ten photos of 12 megapixels at once the
  * process had 300 MB more. glibc reads this at the start; elsewhere it does nothing.
  */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '2' };
-/** Each step on a picture has a limit of its own; a process that outlasts it hangs. */
-const JOB_LIMIT_MS = 2 * PICTURE_SECONDS_MAX * 1_000;
 
-let running: PictureProcess | null = null;
-let lastId = 0;
+const idle: PictureProcess[] = [];
 
 /**
- * Has pictures converted by a process of its own, which is started when it is needed. There they wait for the processor behind
- * everything else, and a file that crashes the decoder takes no request with it. The process gets neither the service's
- * settings nor its secrets.
+ * Has a picture converted by a process of its own, which is started when it is needed. There it waits for the processor behind
+ * everything else, and a file that crashes the decoder takes nothing else with it. The process gets neither the service's
+ * settings nor its secrets. How many work at once is up to the callers.
  */
-export async function convertPhoto(conversion: Conversion, bytes: Uint8Array): Promise<Converted> {
-  running ??= start();
-  const { child, pending, idle } = running;
-  clearTimeout(idle);
-  if (pending.size === 0) keepAlive(child, true);
-  lastId += 1;
-  const id = lastId;
-  return await new Promise((resolve, reject) => {
-    const deadline = setTimeout(() => child.kill('SIGKILL'), JOB_LIMIT_MS).unref();
-    pending.set(id, { resolve, reject, deadline });
-    writeFrame(child.stdin, { id, conversion } satisfies Job, bytes);
-  });
+export async function convertPhoto(
+  conversion: Conversion,
+  bytes: Uint8Array,
+  { memoryBytes, cpuMs, signal }: ConversionOptions,
+): Promise<Converted> {
+  signal?.throwIfAborted();
+  const worker = idle.pop() ?? start();
+  clearTimeout(worker.retirement);
+  keepAlive(worker.child, true);
+  const end = (failure: Error) => {
+    worker.failure ??= failure;
+    worker.child.kill('SIGKILL');
+  };
+  const deadline = setTimeout(end, JOB_LIMIT_MS, new PictureTooComplexError('the picture took too long')).unref();
+  let leaving: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    leaving = setTimeout(end, ABANDONED_LIMIT_MS, signal?.reason).unref();
+  };
+  signal?.addEventListener('abort', onAbort);
+  const residentBytes = PROCESS_BYTES + MEMORY_SLACK * memoryBytes + 2 * bytes.byteLength;
+  try {
+    const converted = await new Promise<Converted>((resolve, reject) => {
+      worker.job = { resolve, reject };
+      writeFrame(worker.child.stdin, { conversion, limits: { residentBytes, cpuMs } } satisfies Job, bytes);
+    });
+    signal?.throwIfAborted();
+    return converted;
+  } finally {
+    clearTimeout(deadline);
+    clearTimeout(leaving);
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
 
 function start(): PictureProcess {
@@ -53,49 +92,58 @@ function start(): PictureProcess {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: ENVIRONMENT,
   });
-  const started: PictureProcess = { child, pending: new Map(), idle: undefined };
-  const end = (error: Error) => {
-    if (running === started) running = null;
-    clearTimeout(started.idle);
-    for (const { reject, deadline } of started.pending.values()) {
-      clearTimeout(deadline);
-      reject(error);
-    }
-    started.pending.clear();
+  const started: PictureProcess = { child, job: null, failure: null, retirement: undefined };
+  const onEnd = (error: Error) => {
+    forget(started);
+    started.job?.reject(started.failure ?? error);
+    started.job = null;
   };
-  child.on('error', end);
-  child.on('exit', (code, signal) => end(new Error(`the process of pictures ended (${signal ?? code})`)));
-  // What can't be written is answered by the exit.
+  child.on('error', onEnd);
+  // Not its exit: what it has written before is read first.
+  child.on('close', (code, signal) => onEnd(new Error(`the process of pictures ended (${signal ?? code})`)));
+  // What can't be written is answered by the end.
   child.stdin.on('error', () => {});
   void readAnswers(started);
   return started;
 }
 
-async function readAnswers(process: PictureProcess): Promise<void> {
+async function readAnswers(worker: PictureProcess): Promise<void> {
   try {
-    for await (const { head, bytes } of framesOf<Answer>(process.child.stdout)) settle(process, head, bytes);
+    for await (const { head, bytes } of framesOf<Answer>(worker.child.stdout)) settle(worker, head, bytes);
   } catch {
-    // Its exit says why.
+    // Its end says why.
   }
 }
 
-function settle(process: PictureProcess, { id, size, fault }: Answer, bytes: Buffer): void {
-  const { child, pending } = process;
-  const job = pending.get(id);
-  if (job === undefined) return;
-  pending.delete(id);
-  clearTimeout(job.deadline);
-  if (size === undefined) job.reject(new PictureFault(fault));
-  else job.resolve({ ...size, bytes });
-  if (pending.size > 0) return;
+function settle(worker: PictureProcess, { size, fault, isTooMuch, isLast }: Answer, bytes: Buffer): void {
+  const { child, job } = worker;
+  if (isTooMuch) {
+    // The caller hears of it when the memory is free again.
+    worker.failure ??= new PictureTooComplexError('the picture took more memory or time than it may');
+    child.kill('SIGKILL');
+    return;
+  }
+  worker.job = null;
   keepAlive(child, false);
-  process.idle = setTimeout(() => retire(process), IDLE_LIMIT_MS).unref();
+  if (isLast) retire(worker);
+  else {
+    worker.retirement = setTimeout(() => retire(worker), IDLE_LIMIT_MS).unref();
+    idle.push(worker);
+  }
+  if (size === undefined) job?.reject(new PictureFault(fault));
+  else job?.resolve({ ...size, bytes });
 }
 
 /** It ends with its input. The next picture starts another one. */
-function retire(process: PictureProcess): void {
-  if (running === process) running = null;
-  process.child.stdin.end();
+function retire(worker: PictureProcess): void {
+  forget(worker);
+  worker.child.stdin.end();
+}
+
+function forget(worker: PictureProcess): void {
+  clearTimeout(worker.retirement);
+  const index = idle.indexOf(worker);
+  if (index >= 0) idle.splice(index, 1);
 }
 
 /** Whether this process waits for that one before it ends by itself. */

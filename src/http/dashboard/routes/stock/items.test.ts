@@ -9,11 +9,7 @@ import { PHOTO_LIMIT_BYTES } from '../../../../contract/limits.ts';
 import { sql } from '../../../../db/sql.ts';
 import { listChannels } from '../../../../dealers/integrations/integrations.ts';
 import { prepareUpload } from '../../../../inventory/photos/encode-photos.ts';
-import {
-  IN_PREPARATION_LIMIT_PER_DEALER,
-  uploadsOf,
-  withPhotoMemory,
-} from '../../../../inventory/photos/photo-memory.ts';
+import { UPLOADS_WAITING_MAX_PER_DEALER, withUploadMemory } from '../../../../inventory/photos/photo-memory.ts';
 
 type Person = Awaited<ReturnType<typeof signedIn>>;
 
@@ -262,8 +258,7 @@ describe('the item in the dashboard', () => {
         }
       }
       const free = Promise.withResolvers<void>();
-      const everything = { width: 20_000, height: 5_000 };
-      const held = withPhotoMemory(uploadsOf('org_other'), everything, ['jpeg'], () => free.promise);
+      const held = ['org_one', 'org_two'].map((other) => withUploadMemory(other, 1, () => free.promise));
       const turning = turns.map((turn) => turn());
       try {
         for (let round = 0; round < 20; round++) {
@@ -272,7 +267,7 @@ describe('the item in the dashboard', () => {
       } finally {
         free.resolve();
       }
-      await held;
+      await Promise.all(held);
       const statuses = (await Promise.all(turning)).map(({ status }) => status);
       assert.deepEqual([...new Set(statuses)], [200]);
     });
@@ -281,9 +276,8 @@ describe('the item in the dashboard', () => {
       const id = await create();
       const bytes = Buffer.from(await picture());
       const free = Promise.withResolvers<void>();
-      const everything = { width: 20_000, height: 5_000 };
-      const held = withPhotoMemory(uploadsOf('org_other'), everything, ['jpeg'], () => free.promise);
-      const made = Array.from({ length: IN_PREPARATION_LIMIT_PER_DEALER }, () =>
+      const held = ['org_one', 'org_two'].map((other) => withUploadMemory(other, 1, () => free.promise));
+      const made = Array.from({ length: UPLOADS_WAITING_MAX_PER_DEALER }, () =>
         prepareUpload(owner.organizationId, bytes),
       );
       try {
@@ -293,7 +287,7 @@ describe('the item in the dashboard', () => {
       } finally {
         free.resolve();
       }
-      await Promise.all([held, ...made]);
+      await Promise.all([...held, ...made]);
     });
 
     it('lets one dealer’s slow uploads wait for each other, and another dealer’s pass', async (t) => {
