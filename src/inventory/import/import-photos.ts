@@ -144,6 +144,8 @@ async function store(
   return { id, width, height, format };
 }
 
+/** Nobody waits for the answer of a job, so it waits longer than a person. */
+const MEMORY_WAIT_MS = 60_000;
 const PREPARE_LIMIT_MS = 15_000;
 const PREPARE_PAUSE_MS = 500;
 
@@ -152,7 +154,7 @@ async function prepareWhenFree(dealer: string, upload: Buffer): Promise<ReadyPho
   const deadlineMs = performance.now() + PREPARE_LIMIT_MS;
   for (;;) {
     try {
-      return await prepareUpload(dealer, upload);
+      return await prepareUpload(dealer, upload, { waitMs: MEMORY_WAIT_MS });
     } catch (error) {
       if (!(error instanceof TooManyUploadsError)) throw error;
       if (performance.now() > deadlineMs) throw new DomainError('invalid_input', error.message, 'photos');

@@ -39,8 +39,11 @@ export type UploadWait = {
   signal?: AbortSignal | undefined;
 };
 
-/** It holds its bytes and a slot for uploads meanwhile. */
-const MEMORY_WAIT_MS = 60_000;
+/**
+ * It holds its bytes and a slot for uploads meanwhile. With the wait for that slot it is less than the minute after which proxies
+ * give up a request.
+ */
+const MEMORY_WAIT_MS = 20_000;
 
 /**
  * What a dealer uploaded, made fit to be shown: turned upright, and decoded and encoded anew in its own format, so that

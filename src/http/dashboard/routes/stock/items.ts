@@ -12,6 +12,7 @@ import { moveUnits, releaseUnits, reserveUnits } from '../../../../inventory/uni
 import { deleteItem } from '../../../../sales/delete-item.ts';
 import { voidSale } from '../../../../sales/sell.ts';
 import { clientSignal } from '../../../connection/client-signal.ts';
+import { workWithoutIdleLimit } from '../../../connection/work-without-idle-limit.ts';
 import { attemptOf } from '../../attempt-of.ts';
 import type { Call, DashboardContext, Handlers, SignedIn } from '../../call.ts';
 import { withUpload } from '../../limits/upload.ts';
@@ -124,9 +125,10 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
     await assertItem(context.db, user.organizationId, params.item_id);
     // Nobody waits for the photo of somebody who has gone: it would keep its slot while the storage does not answer.
     const signal = clientSignal(request);
-    const id = await withUpload({ request, user, context, assertAdmitted }, (bytes) =>
-      addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes, { signal }),
-    );
+    const id = await withUpload({ request, user, context, assertAdmitted }, (bytes) => {
+      workWithoutIdleLimit(request);
+      return addPhoto(photoContext(context), actor, user.organizationId, params.item_id, bytes, { signal });
+    });
     notify(context, user, params.item_id);
     return { id };
   },
@@ -141,6 +143,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
   async rotateItemPhoto({ context, user, actor, params, request }) {
     const { item_id: itemId, photo_id: photoId } = params;
     const wait = { signal: clientSignal(request) };
+    workWithoutIdleLimit(request);
     const id = await rotatePhoto(photoContext(context), actor, user.organizationId, itemId, photoId, wait);
     notify(context, user, itemId);
     return { id };
