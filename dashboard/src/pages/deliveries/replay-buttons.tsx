@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
+import { STOP_REASON_LABELS } from '../../../../src/contract/dashboard/integrations/integrations.ts';
 import { readAnew, useOperation } from '../../api/queries.ts';
 import { formatCount, formatNumber } from '../../format.ts';
 import type { Selection } from '../../table/data-table.tsx';
@@ -10,7 +11,7 @@ import type { Delivery, DeliveryChoices } from './delivery-queries.ts';
 /** Sends one delivery again. Disabled with its reason while it can't be. */
 export function ReplayButton({ delivery }: { delivery: Delivery }) {
   const replay = useOperation('POST /deliveries/{delivery_id}/replay', {
-    success: 'Queued. It is sent now.',
+    success: queuedText(delivery),
     onSuccess: () => readAnew('delivery'),
   });
   return (
@@ -23,6 +24,13 @@ export function ReplayButton({ delivery }: { delivery: Delivery }) {
       Replay
     </Button>
   );
+}
+
+function queuedText({ stop_reasons: reasons }: Delivery): string {
+  const [reason] = reasons;
+  return reason === undefined
+    ? 'Queued. It is sent now.'
+    : `Queued, and held until it can be sent. ${STOP_REASON_LABELS[reason]}`;
 }
 
 function whyNot({ status, is_in_flight: isInFlight }: Delivery): string {

@@ -3,7 +3,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Page } from '../../ui/page/page.tsx';
 import { Status } from '../../ui/status.tsx';
-import { integrationQuery } from './integration-queries.ts';
+import { integrationQuery, useLastCheck } from './integration-queries.ts';
 import { ModeStatus, WebhookStatus } from './integration-status.tsx';
 import { DangerTab } from './tabs/danger-tab.tsx';
 import { OverviewTab } from './tabs/overview-tab.tsx';
@@ -23,6 +23,7 @@ export function IntegrationPage() {
   const { tab: wanted } = useSearch({ strict: false }) as { tab?: string };
   const navigate = useNavigate();
   const { data: integration } = useSuspenseQuery(integrationQuery(id));
+  const check = useLastCheck(id);
   const test = useTestEvent(id);
   const { id: tab, Panel } = TABS.find((one) => one.id === wanted) ?? TABS[0];
   return (
@@ -36,7 +37,7 @@ export function IntegrationPage() {
           <Text size="sm" c="dimmed">
             Webhooks
           </Text>
-          <WebhookStatus webhook={integration.webhook} />
+          <WebhookStatus webhook={integration.webhook} check={check} />
         </Group>
       </Group>
       <TestEventResult integrationId={id} test={test} />

@@ -1,11 +1,12 @@
+import { skipToken, useQuery } from '@tanstack/react-query';
 import type { Output } from '../../api/client.ts';
-import { read } from '../../api/queries.ts';
+import { queryClient, read } from '../../api/queries.ts';
 
 export type IntegrationEntry = Output<'GET /integrations'>['data'][number];
 export type Deletion = Output<'GET /integrations'>['deletions'][number];
 export type Integration = Output<'GET /integrations/{integration_id}'>;
 
-export const integrationsQuery = read('GET /integrations', {}, ['integration', 'organization', 'job']);
+export const integrationsQuery = read('GET /integrations', {}, ['integration', 'organization', 'job', 'delivery']);
 
 export function integrationQuery(id: string) {
   const params = { integration_id: id };
@@ -16,6 +17,20 @@ export function integrationQuery(id: string) {
     'delivery',
     'job',
   ]);
+}
+
+export type WebhookCheck = Output<'POST /integrations/{integration_id}/webhook/check'> & { at: string };
+
+const checkKey = (id: string) => ['webhook check', id];
+
+/** The last check of the webhook URL by this person. It leaves no trace in the service: it is no delivery. */
+export function useLastCheck(id: string): WebhookCheck | null {
+  const { data } = useQuery<WebhookCheck | null>({ queryKey: checkKey(id), queryFn: skipToken, meta: { kinds: [] } });
+  return data ?? null;
+}
+
+export function keepCheck(id: string, check: Omit<WebhookCheck, 'at'> | null): void {
+  queryClient.setQueryData(checkKey(id), check === null ? null : { ...check, at: new Date().toISOString() });
 }
 
 /** A gauge shows what happens now; requests of a client are too many to be announced one by one. */

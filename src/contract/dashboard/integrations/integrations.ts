@@ -20,7 +20,7 @@ export const IMAGE_FORMAT_LABELS = { original: 'As uploaded', jpeg: 'JPEG', webp
 
 /** Why webhooks are not sent. */
 export const STOP_REASON_LABELS = {
-  no_url: 'There is no webhook URL yet.',
+  no_url: 'There is no webhook URL.',
   gone: `The website answered 410 Gone ${GONE_LIMIT} times in a row, so webhooks were switched off.`,
   webhooks_off: 'Webhooks are switched off.',
   integration_disabled: 'The integration is disabled.',

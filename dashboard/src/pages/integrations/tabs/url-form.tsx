@@ -1,16 +1,16 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import type { Output } from '../../../api/client.ts';
 import { queryClient, useOperation } from '../../../api/queries.ts';
+import { Confirm } from '../../../ui/feedback/confirm.tsx';
+import { toastSuccess } from '../../../ui/feedback/toasts.ts';
 import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { shownError } from '../../deliveries/attempts/plain-error.ts';
-import { integrationQuery } from '../integration-queries.ts';
+import { integrationQuery, keepCheck, useLastCheck, type WebhookCheck } from '../integration-queries.ts';
 import { ReasonButton } from '../reason-button.tsx';
 import { Answer } from './test-event.tsx';
 
-type Check = Output<'POST /integrations/{integration_id}/webhook/check'>;
 type UrlFormProps = {
   integrationId: string;
   url: string | null;
@@ -23,8 +23,11 @@ type UrlFormProps = {
 export function UrlForm({ integrationId, url, reason, onSecret, onSaved }: UrlFormProps) {
   const params = { integration_id: integrationId };
   const form = useForm({ initialValues: { url: url ?? '' } });
-  const [check, setCheck] = useState<Check | null>(null);
-  const checking = useOperation('POST /integrations/{integration_id}/webhook/check', { onSuccess: setCheck });
+  const [isAsking, setAsking] = useState(false);
+  const check = useLastCheck(integrationId);
+  const checking = useOperation('POST /integrations/{integration_id}/webhook/check', {
+    onSuccess: (answer) => keepCheck(integrationId, answer),
+  });
   const save = useOperation('PUT /integrations/{integration_id}/webhook/url', {
     form,
     onSuccess(saved) {
@@ -32,12 +35,22 @@ export function UrlForm({ integrationId, url, reason, onSecret, onSaved }: UrlFo
       form.setValues({ url: saved.url ?? '' });
       void queryClient.invalidateQueries({ queryKey: integrationQuery(integrationId).queryKey });
       if (saved.secret !== null) onSecret(saved.secret);
-      if (saved.url === null) return setCheck(null);
+      setAsking(false);
+      if (saved.url === null) {
+        keepCheck(integrationId, null);
+        return toastSuccess('The webhook URL is removed.');
+      }
       onSaved?.();
       checking.mutate({ params });
     },
   });
-  const submit = () => reason === null && save.mutate({ params, body: { url: form.values.url.trim() || null } });
+  const next = form.values.url.trim() || null;
+  const saveNow = () => save.mutate({ params, body: { url: next } });
+  const submit = () => {
+    if (reason !== null) return;
+    if (url !== null && next === null) return setAsking(true);
+    saveNow();
+  };
   return (
     <form
       onSubmit={(event) => {
@@ -80,11 +93,24 @@ export function UrlForm({ integrationId, url, reason, onSecret, onSaved }: UrlFo
           <CheckResult check={check} />
         )}
       </Stack>
+      <Confirm
+        isOpen={isAsking}
+        title="Remove the webhook URL?"
+        verb="Remove the URL"
+        keep="Keep the URL"
+        isDangerous
+        isBusy={save.isPending}
+        onConfirm={saveNow}
+        onClose={() => setAsking(false)}
+      >
+        From now on nothing is sent to this website. What happens without a URL is recorded as events, and not sent
+        later. What waits to be sent already goes to the next URL that you set.
+      </Confirm>
     </form>
   );
 }
 
-function CheckResult({ check }: { check: Check | null }) {
+function CheckResult({ check }: { check: WebhookCheck | null }) {
   if (check === null) return null;
   const answer = check.response_code === null ? 'No answer' : `Answered ${check.response_code}`;
   return (
