@@ -2,10 +2,10 @@ import { Group, Progress, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { STOCK_JOB_COUNTS, type StockJobCount } from '../../../src/contract/dashboard/stock/jobs.ts';
 import { BASE_PATH, type Output } from '../api/client.ts';
 import { read, useOperation } from '../api/queries.ts';
 import { formatNumber } from '../format.ts';
+import { countsText } from '../pages/jobs/job-counts.ts';
 import { paths } from '../paths.ts';
 
 type Job = Output<'GET /jobs/{job_id}'>['job'];
@@ -82,10 +82,7 @@ function progressOf({ status, done, total }: Job): string {
 }
 
 function resultOf(job: Job): string {
-  const names = Object.keys(STOCK_JOB_COUNTS) as StockJobCount[];
-  const counts = names.filter((name) => (job.counts[name] ?? 0) > 0);
-  const words = counts.map((name) => `${formatNumber(job.counts[name] ?? 0)} ${STOCK_JOB_COUNTS[name]}`).join(', ');
   if (job.status === 'failed') return job.error ?? 'It failed.';
-  const result = words === '' ? 'Nothing to change' : words;
+  const result = countsText(job);
   return job.status === 'cancelled' ? `Cancelled: ${result}.` : `${result}.`;
 }

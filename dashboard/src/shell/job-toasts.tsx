@@ -42,7 +42,7 @@ function show(job: Job): void {
 function Message({ job }: { job: Job }) {
   return (
     <Group justify="space-between" wrap="nowrap">
-      <Text size="sm">{job.status === 'failed' ? job.error : `${job.status}: ${countsText(job.counts)}`}</Text>
+      <Text size="sm">{job.status === 'failed' ? job.error : `${job.status}: ${countsText(job)}`}</Text>
       {job.can_undo ? (
         <Anchor component="button" type="button" size="sm" fw={600} onClick={() => void undo(job.id)}>
           Undo

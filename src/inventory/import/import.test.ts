@@ -80,6 +80,20 @@ W-3,Again,Omega,Speedmaster,Very good,,
     assert.partialDeepStrictEqual(again.counts, { created: 0, changed: 0, unchanged: 3, wrong: 4 });
   });
 
+  it('names each fault of a line once: a cell that can’t be read is not missing as well', async () => {
+    const text = `${IMPORT_HEADER}\nW-1,Title,Omega,Seamaster,Superb,100,1\nW-2,Title,Omega,Seamaster,,100,1\n`;
+    for (const isCheck of [true, false]) {
+      const { errors } = await run(text, { isCheck });
+      assert.deepEqual(
+        errors.map(([line, field]) => [line, field]),
+        [
+          [2, 'condition'],
+          [3, 'condition'],
+        ],
+      );
+    }
+  });
+
   it('of two lines with the same stock number takes the first, whatever blanks or apostrophes stand beside it', async () => {
     const { organizationId, integrationId } = dealer;
     await createItem(world.channel, TESTER, organizationId, watch({ stockNumber: 'W-1', title: 'As it was' }));

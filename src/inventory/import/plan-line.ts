@@ -200,10 +200,15 @@ export function newItemOf(planned: PlannedLine, kind: StockKind): NewItem {
     ...fields,
     attributes: { ...emptyAttributes(kind), ...attributes },
   } as NewItem;
-  if (item.title === '') planned.errors.push({ field: 'title', message: 'A new item needs a title.' });
+  // What can't be read is not missing: the line names each fault once.
+  const unread = new Set(planned.errors.map(({ field }) => field));
+  const need = (field: string) => {
+    if (unread.has(field)) return;
+    planned.errors.push({ field, message: `A new item needs a ${field.replaceAll('_', ' ')}.` });
+  };
+  if (item.title === '') need('title');
   for (const name of REQUIRED[kind]) {
-    if ((item.attributes as Record<string, unknown>)[name] !== undefined) continue;
-    planned.errors.push({ field: name, message: `A new item needs a ${name.replaceAll('_', ' ')}.` });
+    if ((item.attributes as Record<string, unknown>)[name] === undefined) need(name);
   }
   if (planned.errors.length === 0) checkNewItem(planned, item);
   return item;

@@ -63,7 +63,7 @@ describe('the import of stock in the browser', () => {
     await page.getByRole('option', { name: 'Private notes' }).click();
     await assertAccessible(page, 'the columns of a file');
     await page.getByRole('button', { name: 'Check all lines' }).click();
-    await page.getByText('993 will be created, 7 wrong').waitFor();
+    await page.getByText('993 would be created, 7 wrong').waitFor();
     await page.getByText('A new item needs a brand.').first().waitFor();
     await assertAccessible(page, 'the check of a file');
     assert.equal(await count(), 0, 'a check changes nothing');
@@ -118,6 +118,10 @@ describe('the import of stock in the browser', () => {
     await settled(page);
     await page.getByText('A new item needs a brand.').first().waitFor();
     await assertAccessible(page, 'a job on a phone');
+    const [check] = await site.world.db.query<{ id: string }>(sql`
+      select id from stock_jobs where organization_id = ${dealer.organizationId} and kind = 'import_check'`);
+    await page.goto(`${site.url}/jobs/${check?.id}`);
+    await page.getByText('993 would be created, 7 wrong').waitFor();
     assert.deepEqual(complaints, []);
   });
 });

@@ -1,7 +1,6 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { STOCK_JOB_COUNTS } from '../../../../src/contract/dashboard/stock/jobs.ts';
 import { useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { paths } from '../../paths.ts';
@@ -11,17 +10,6 @@ import { countsText } from '../jobs/job-counts.ts';
 import { JobActions, JobErrors, JobProgress, JobStatus } from '../jobs/job-parts.tsx';
 import { type Job, jobQuery } from '../jobs/jobs-queries.ts';
 import { importQuery } from './import-queries.ts';
-
-/** As the counts of a job, but of what is still to come. */
-const CHECK_COUNTS = {
-  ...STOCK_JOB_COUNTS,
-  created: 'will be created',
-  changed: 'will be changed',
-  unchanged: 'will stay as they are',
-  photos: 'photos will be added',
-  photos_removed: 'photos will be removed',
-  photos_wrong: 'photos can’t be taken',
-};
 
 type CheckStepProps = { fileId: string; jobId: string; onStarted: (jobId: string) => void; onBack: () => void };
 
@@ -45,7 +33,7 @@ export function CheckStep({ fileId, jobId, onStarted, onBack }: CheckStepProps) 
       <Failure job={job} />
       <Text>
         {job.status === 'done' ? 'All lines are checked, nothing is changed yet: ' : 'The check was ended: '}
-        <strong>{countsText(job.counts, CHECK_COUNTS)}</strong>.
+        <strong>{countsText(job)}</strong>.
       </Text>
       <JobErrors job={job} errors={errors} />
       <Group justify="flex-end">
@@ -76,7 +64,7 @@ export function ResultStep({ jobId, onAnother }: { jobId: string; onAnother: () 
       <Failure job={job} />
       <Group gap="md">
         <JobStatus job={job} />
-        <Text>{countsText(job.counts)}</Text>
+        <Text>{countsText(job)}</Text>
         {job.undone_by === null ? null : (
           <Text size="sm" c="dimmed">
             <Link to={paths.job(job.undone_by)}>Undone</Link>

@@ -24,7 +24,7 @@ export function JobPage() {
           </Text>
           <CopyId id={job.id} label="job id" />
         </Group>
-        {job.can_cancel ? <JobProgress job={job} /> : <Text>{countsText(job.counts)}</Text>}
+        {job.can_cancel ? <JobProgress job={job} /> : <Text>{countsText(job)}</Text>}
         {job.error === null ? null : (
           <Alert color={job.status === 'failed' ? 'ruby' : 'brass'} title="What went wrong">
             {job.error}

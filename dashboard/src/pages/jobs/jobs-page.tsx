@@ -69,7 +69,7 @@ function ResultCell({ job }: { job: Job }) {
   if (job.can_cancel) return <JobProgress job={job} />;
   return (
     <>
-      <Text size="sm">{countsText(job.counts)}</Text>
+      <Text size="sm">{countsText(job)}</Text>
       {job.undone_by === null ? null : (
         <Text size="xs" c="dimmed">
           Was undone

@@ -37,6 +37,17 @@ export const STOCK_JOB_COUNTS = {
 } as const;
 export type StockJobCount = keyof typeof STOCK_JOB_COUNTS;
 
+/** The same of a check, which changes nothing. */
+export const STOCK_CHECK_COUNTS: Readonly<Record<StockJobCount, string>> = {
+  ...STOCK_JOB_COUNTS,
+  created: 'would be created',
+  changed: 'would be changed',
+  unchanged: 'would stay as they are',
+  photos: 'photos would be added',
+  photos_removed: 'photos would be removed',
+  photos_wrong: 'photos can’t be taken',
+};
+
 const KindName = Type.Unsafe<StockJobKindName>({ type: 'string', enum: Object.keys(STOCK_JOB_KINDS) });
 const JobStatus = Type.Unsafe<StockJobStatus>({ type: 'string', enum: Object.keys(STOCK_JOB_STATUSES) });
 const Timestamp = Type.String({ format: 'date-time' });
