@@ -208,6 +208,12 @@ describe('the fields of an item', () => {
     await dialog.getByText('Enter a number from -100 to 900.').waitFor();
     assert.equal(await percent.inputValue(), '-150');
     assert.equal(await send.isDisabled(), true);
+    await type(percent, '-10');
+    await dialog.getByText('Enter a number from -100 to 900.').waitFor({ state: 'detached' });
+    // The reason stands there while the field still has the focus.
+    await percent.fill('-150');
+    await dialog.getByText('Enter a number from -100 to 900.').waitFor();
+    assert.equal(await hasFocus(percent), true);
     await type(percent, '-10,5');
     await dialog.getByText(/USD.12,990\.00 → USD.11,626\.05/).waitFor();
     await dialog.getByText('By amount, USD').click();

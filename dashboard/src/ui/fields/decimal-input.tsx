@@ -36,13 +36,14 @@ export function DecimalInput(props: DecimalInputProps) {
   const { label, decimals, units, placeholder, description, error, size = 'sm', isFocused, onChange, onBlur } = props;
   const input = useRef<HTMLInputElement>(null);
   const [isActive, setActive] = useState(false);
-  const [typed, setTyped] = useState<{ text: string; units: number | null; problem: string | null } | null>(null);
+  const [typed, setTyped] = useState<({ text: string } & Reading) | null>(null);
   // The form may have another value by now, as after Discard.
   const current = typed !== null && typed.units === units ? typed : null;
   const problem = current?.problem ?? null;
   const format = isActive ? editableDecimal : formatDecimal;
   const shown = units === null || units === UNREADABLE ? '' : format(units, decimals);
-  // Of what somebody is still typing, only a form that is being sent says that it is wrong.
+  // Of what somebody is still typing, only a form that is being sent says that it is wrong. What is beyond the bounds at once: no
+  // further digit mends it.
   const [isAsked, setAsked] = useState(false);
   useEffect(() => input.current?.setCustomValidity(problem ?? ''), [problem]);
   const activate = (field: HTMLInputElement) => {
@@ -66,7 +67,7 @@ export function DecimalInput(props: DecimalInputProps) {
       maxLength={LENGTH_LIMIT}
       data-autofocus={isFocused || undefined}
       value={current?.text ?? shown}
-      error={(isActive && !isAsked ? null : problem) ?? error}
+      error={(isActive && !isAsked && current?.isBeyond !== true ? null : problem) ?? error}
       // Only then the browser has put the caret, or selected all for whoever comes with the Tab key.
       onFocus={({ currentTarget }) => setTimeout(() => activate(currentTarget))}
       onBlur={() => {
@@ -104,15 +105,16 @@ function placeBehind(text: string, digits: number): number {
   return text.length;
 }
 
-function readWithin(
-  text: string,
-  { decimals, min = 0, max }: DecimalInputProps,
-): { units: number | null; problem: string | null } {
+type Reading = { units: number | null; problem: string | null; isBeyond: boolean };
+
+function readWithin(text: string, { decimals, min = 0, max }: DecimalInputProps): Reading {
   const parsed = parseDecimal(text, decimals);
-  if ('problem' in parsed) return { units: UNREADABLE, problem: parsed.problem };
+  if ('problem' in parsed) return { units: UNREADABLE, problem: parsed.problem, isBeyond: false };
   const { units } = parsed;
-  if (units === null || (units >= min && (max === undefined || units <= max))) return { units, problem: null };
+  if (units === null || (units >= min && (max === undefined || units <= max))) {
+    return { units, problem: null, isBeyond: false };
+  }
   const [from, to] = [formatDecimal(min, decimals), max === undefined ? null : formatDecimal(max, decimals)];
   const problem = to === null ? `Enter ${from} or more.` : `Enter a number from ${from} to ${to}.`;
-  return { units: UNREADABLE, problem };
+  return { units: UNREADABLE, problem, isBeyond: units > min || units < 0 };
 }
