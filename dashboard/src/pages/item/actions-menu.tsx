@@ -1,6 +1,6 @@
 import { Button, Menu, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { useOwnerOnlyReason } from '../../shell/session/session.ts';
@@ -11,7 +11,11 @@ import { VoidDialog } from './sales-panel.tsx';
 import { SellDialog } from './sell-dialog.tsx';
 import { UNIT_ACTION_LABELS, type UnitsAction, UnitsDialog, unitsLimit } from './units-dialog.tsx';
 
-const UNIT_ACTIONS: UnitsAction[] = ['sell', 'reserve', 'release', 'restock', 'return', 'fit', 'remove'];
+/** What belongs together: keeping units for somebody, and units that come and go otherwise than by a sale. */
+const UNIT_GROUPS: UnitsAction[][] = [
+  ['reserve', 'release'],
+  ['restock', 'return', 'fit', 'remove'],
+];
 
 /** What can be done with an item besides editing it. What can't be done now is disabled with its reason. */
 export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => void }) {
@@ -35,17 +39,27 @@ export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => 
           <Button variant="default">Actions</Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {UNIT_ACTIONS.filter((one) => one !== 'fit' || item.kind === 'part').map((one) => (
-            <ActionItem key={one} reason={reasonAgainst(one, item)} onClick={() => setAction(one)}>
-              {UNIT_ACTION_LABELS[one]}
-            </ActionItem>
-          ))}
+          <ActionItem reason={reasonAgainst('sell', item)} onClick={() => setAction('sell')}>
+            {UNIT_ACTION_LABELS.sell}
+          </ActionItem>
           <ActionItem
             reason={lastSale === undefined ? 'There is no sale to void.' : null}
             onClick={() => setAction('void')}
           >
             Void the last sale
           </ActionItem>
+          {UNIT_GROUPS.map((group) => (
+            <Fragment key={group.join()}>
+              <Menu.Divider />
+              {group
+                .filter((one) => one !== 'fit' || item.kind === 'part')
+                .map((one) => (
+                  <ActionItem key={one} reason={reasonAgainst(one, item)} onClick={() => setAction(one)}>
+                    {UNIT_ACTION_LABELS[one]}
+                  </ActionItem>
+                ))}
+            </Fragment>
+          ))}
           <Menu.Divider />
           <ActionItem reason={null} onClick={() => hide.mutate({ params, body: { is_hidden: !item.is_hidden } })}>
             {item.is_hidden ? 'Show again' : 'Hide on every channel'}
@@ -57,7 +71,7 @@ export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => 
             Duplicate
           </ActionItem>
           <Menu.Divider />
-          <ActionItem reason={ownerOnly} onClick={() => setAction('delete')}>
+          <ActionItem reason={ownerOnly} isDestructive onClick={() => setAction('delete')}>
             Delete for ever
           </ActionItem>
         </Menu.Dropdown>
@@ -115,11 +129,15 @@ function reasonAgainst(action: UnitsAction, item: Item): string | null {
   return action === 'restock' || action === 'return' ? 'An item has at most a million units.' : 'No units are free.';
 }
 
-type ActionItemProps = { reason: string | null; onClick: () => void; children: string };
+type ActionItemProps = { reason: string | null; isDestructive?: boolean; onClick: () => void; children: string };
 
-function ActionItem({ reason, onClick, children }: ActionItemProps) {
+function ActionItem({ reason, isDestructive = false, onClick, children }: ActionItemProps) {
   return (
-    <Menu.Item disabled={reason !== null} onClick={onClick}>
+    <Menu.Item
+      color={isDestructive && reason === null ? 'ruby' : undefined}
+      disabled={reason !== null}
+      onClick={onClick}
+    >
       {children}
       {reason === null ? null : (
         <Text size="xs" c="dimmed">

@@ -1,10 +1,10 @@
 import { ActionIcon, Anchor, Button, Group, Menu, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { SaleTab } from '../../../../src/contract/dashboard/orders/order-labels.ts';
 import { apiUrl, type Input } from '../../api/client.ts';
 import { useKeptQuery } from '../../api/queries.ts';
-import { formatMoney, formatNumber } from '../../format.ts';
+import { formatMoney, formatNumber, formatUnits } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { Column } from '../../table/columns.ts';
 import { DataTable } from '../../table/data-table.tsx';
@@ -35,7 +35,7 @@ const TABS: { id: SaleTab; label: string }[] = [
 ];
 const FILTER_NAMES = ['tab', 'channel', 'period', 'test'];
 
-type Opened = { sale: SaleRow; dialog: 'void' | 'change' } | 'record' | null;
+type Opened = { sale: SaleRow; dialog: 'void' | 'change' } | null;
 
 /** What was sold, for how much, where and to whom. */
 export function SalesPage() {
@@ -48,7 +48,17 @@ export function SalesPage() {
   const channels = choices?.channels;
   const filters = useMemo(() => filtersOf(channels ?? []), [channels]);
   const close = () => setOpened(null);
-  const record = <Button onClick={() => setOpened('record')}>Record a sale</Button>;
+  // In the address, so that the palette and a link can begin one.
+  const isRecording = (useSearch({ strict: false }) as { record?: string }).record !== undefined;
+  const navigate = useNavigate();
+  const setRecording = (isOn: boolean) =>
+    void navigate({
+      to: '.',
+      search: ((before: object) => ({ ...before, record: isOn ? 'yes' : undefined })) as never,
+      replace: true,
+      resetScroll: false,
+    });
+  const record = <Button onClick={() => setRecording(true)}>Record a sale</Button>;
   const exported = { ...matchQueryOf(state), tab };
   const actions = (
     <Group gap="xs" wrap="nowrap">
@@ -85,13 +95,9 @@ export function SalesPage() {
           </EmptyState>
         }
       />
-      {opened === 'record' ? <RecordSaleDialog onClose={close} /> : null}
-      {opened !== null && opened !== 'record' && opened.dialog === 'void' ? (
-        <VoidSaleDialog sale={opened.sale} onClose={close} />
-      ) : null}
-      {opened !== null && opened !== 'record' && opened.dialog === 'change' ? (
-        <ChangeSaleDialog sale={opened.sale} onClose={close} />
-      ) : null}
+      {isRecording ? <RecordSaleDialog onClose={() => setRecording(false)} /> : null}
+      {opened?.dialog === 'void' ? <VoidSaleDialog sale={opened.sale} onClose={close} /> : null}
+      {opened?.dialog === 'change' ? <ChangeSaleDialog sale={opened.sale} onClose={close} /> : null}
     </Page>
   );
 }
@@ -151,7 +157,14 @@ function columnsOf(open: (opened: Opened) => void): Column<SaleRow>[] {
       phoneCell: (sale) => (sale.buyer === null ? null : <BuyerCell sale={sale} />),
     },
     { id: 'channel', header: 'Channel', cell: (sale) => <ChannelCell sale={sale} /> },
-    { id: 'units', header: 'Units', align: 'right', phone: 'none', cell: (sale) => formatNumber(sale.units) },
+    {
+      id: 'units',
+      header: 'Units',
+      align: 'right',
+      phone: 'line',
+      cell: (sale) => formatNumber(sale.units),
+      phoneCell: (sale) => formatUnits(sale.units),
+    },
     { id: 'amount', header: 'Amount', align: 'right', phone: 'side', cell: (sale) => <AmountCell sale={sale} /> },
     { id: 'created', header: 'Sold', isSortable: true, cell: (sale) => <Time at={sale.created_at} /> },
     { id: 'id', header: 'Id', isHidden: true, cell: (sale) => <CopyId id={sale.id} /> },

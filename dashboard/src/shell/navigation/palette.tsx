@@ -11,10 +11,19 @@ import { NAVIGATION } from './navigation.ts';
 
 type Found = Output<'GET /search'>['data'][number];
 
+type Action = { id: string; label: string; path: string; search?: Record<string, string>; keywords?: string };
+
 /** Actions that are no page of the navigation. Whoever brings one adds it here; one without a page is left out. */
-const ACTIONS: { id: string; label: string; path: string; keywords?: string }[] = [
+const ACTIONS: Action[] = [
   { id: 'new-watch', label: 'New watch', path: paths.newItem('listing'), keywords: 'add create listing' },
   { id: 'new-part', label: 'New part', path: paths.newItem('part'), keywords: 'add create' },
+  {
+    id: 'record-sale',
+    label: 'Record a sale',
+    path: paths.sales(),
+    search: { record: 'yes' },
+    keywords: 'sell sold counter new',
+  },
   { id: 'import', label: 'Import stock', path: paths.import(), keywords: 'csv file upload' },
   { id: 'new-integration', label: 'New integration', path: paths.newIntegration(), keywords: 'website key webhook' },
   { id: 'business', label: 'Business details', path: paths.business(), keywords: 'settings address tax time zone' },
@@ -47,7 +56,10 @@ export function Palette() {
   const text = query.trim();
   const isPage = (path: string | null): path is string =>
     path !== null && router.getMatchedRoutes(path)[2] !== undefined;
-  const goTo = (path: string) => () => void router.navigate({ to: path });
+  const goTo =
+    (path: string, search: Record<string, string> = {}) =>
+    () =>
+      void router.navigate({ to: path, search: search as never });
   const search = useFound(text);
   const found = search.found.filter(({ id }) => isPage(pathOfId(id)));
   const idPath = pathOfId(text);
@@ -92,7 +104,7 @@ export function Palette() {
     {
       group: 'Actions',
       actions: ACTIONS.filter(({ label, path, keywords = '' }) => isPage(path) && isMeant(label, keywords)).map(
-        ({ id, label, path }) => ({ id, label, onClick: goTo(path) }),
+        ({ id, label, path, search }) => ({ id, label, onClick: goTo(path, search) }),
       ),
     },
   ];

@@ -111,7 +111,7 @@ function SignatureCheck({ attempt }: { attempt: Attempt }) {
       <TextInput
         size="xs"
         label="Compare with the X-SVC-Signature that the website received"
-        placeholder="t=…,v1=…"
+        placeholder="e.g. t=…,v1=…"
         value={given}
         onChange={(event) => setGiven(event.currentTarget.value)}
         error={given === '' || isSame(given, sent) ? undefined : differenceOf(given, sent)}

@@ -63,7 +63,7 @@ export function UrlForm({ integrationId, url, reason, onSecret, onSaved }: UrlFo
         <TextInput
           label="Webhook URL"
           description="Where events are posted: https, at most 2,000 characters. Empty sends nothing."
-          placeholder="https://shop.example/webhooks"
+          placeholder="e.g. https://shop.example/webhooks"
           type="text"
           inputMode="url"
           maxLength={2_000}

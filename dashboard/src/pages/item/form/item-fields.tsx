@@ -106,7 +106,7 @@ function MainFields({ choices, values, errors, onChange }: ItemFieldsProps) {
           clampBehavior="none"
           allowDecimal={false}
           allowNegative={false}
-          placeholder={`0 – ${formatNumber(UNITS_LIMIT)}`}
+          placeholder="e.g. 1"
           value={values.units ?? ''}
           error={errors.units}
           onChange={(value) => onChange({ units: value === '' ? null : Number(value) })}
