@@ -94,7 +94,8 @@ function ItemsPanel({ data }: { data: OrderData }) {
               order={order}
               line={line}
               page={lines[index]}
-              suggestions={suggestions?.get(line.id)}
+              // Only the first lines have suggestions.
+              suggestions={suggestions && (suggestions.get(line.id) ?? [])}
               onSearch={() => setTarget(line.id)}
             />
           ))}
