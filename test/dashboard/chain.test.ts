@@ -295,7 +295,7 @@ describe('a new dealer', () => {
     await dialog.getByText('They also changed: Year').waitFor();
     await dialog
       .getByRole('radiogroup', { name: 'Title' })
-      .getByRole('radio', { name: /^Theirs/ })
+      .getByRole('radio', { name: /^Saved/ })
       .click();
     await button('Save what I chose', dialog).click();
     await dialog.waitFor({ state: 'detached' });

@@ -95,7 +95,7 @@ describe('the page of an item', () => {
     const dialog = second.page.getByRole('dialog');
     const side = (field: string, which: RegExp) =>
       dialog.getByRole('radiogroup', { name: field }).getByRole('radio', { name: which });
-    await side('Title', /^Theirs: Title of the owner/).click();
+    await side('Title', /^Saved: Title of the owner/).click();
     assert.equal(await side('Price', /^Yours: USD.12,000\.00/).count(), 1, 'money is shown as money');
     await assertAccessible(second.page, 'the dialog of a conflict');
     await dialog.getByRole('button', { name: 'Save what I chose' }).click();

@@ -290,8 +290,8 @@ describe('the lists of the dashboard', () => {
     }
     await empty.page.getByText('No parts yet.').waitFor();
     await assertBothLooks(empty.page, 'nothing there');
-    await empty.page.getByRole('tab', { name: 'Needs work' }).click();
-    await empty.page.getByText('No part needs work.').waitFor();
+    await empty.page.getByRole('tab', { name: 'Incomplete' }).click();
+    await empty.page.getByText('No part is incomplete.').waitFor();
     assert.equal(await empty.page.getByText('Clear search and filters').count(), 0);
     await opened.page.goto(`${site.url}/watches?q=nothinglikethis`);
     await opened.page.getByText('Nothing matches.').waitFor();

@@ -45,7 +45,7 @@ function CustomerView({ customer }: { customer: Customer }) {
       <Group gap="md" mb="md" className="title-line">
         {customer.is_test ? <TestBadge /> : null}
         <Text size="sm" c="dimmed">
-          Customer since <Time at={customer.created_at} />
+          Known since <Time at={customer.created_at} />
         </Text>
         <CopyId id={customer.id} label="customer id" />
       </Group>

@@ -128,7 +128,7 @@ const STOCK_FIGURES: readonly Figure[] = [
   { id: 'in_stock', label: 'In stock', search: { status: 'in_stock' } },
   { id: 'reserved', label: 'Reserved', search: { status: 'reserved' } },
   { id: 'no_channel', label: 'On no channel', search: { integration_id: 'none' } },
-  { id: 'needs_work', label: 'Need work', search: { needs_work: 'yes' } },
+  { id: 'needs_work', label: 'Incomplete', search: { needs_work: 'yes' } },
 ];
 const ORDER_FIGURES: readonly Figure[] = [
   { id: 'queue', label: 'In the queue', search: {} },

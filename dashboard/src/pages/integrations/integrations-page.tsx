@@ -98,10 +98,10 @@ function IntegrationTable({ integrations }: { integrations: IntegrationEntry[] }
               <Table.Td>
                 <ModeStatus isTestMode={integration.is_test_mode} />
               </Table.Td>
-              <Table.Td>
+              <Table.Td data-label="Webhooks">
                 <WebhookStatus webhook={integration.webhook} />
               </Table.Td>
-              <Table.Td>{integration.currency}</Table.Td>
+              <Table.Td data-label="Currency">{integration.currency}</Table.Td>
               <Table.Td data-label="Key last used">
                 {integration.last_used_at === null ? (
                   <Text c="dimmed" component="span" inherit>

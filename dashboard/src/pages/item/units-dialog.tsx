@@ -40,6 +40,10 @@ export function unitsLimit(action: UnitsAction, item: Item): number {
   return action === 'sell' ? item.free_units + item.site_reserved_units : item.free_units;
 }
 
+function rangeError(limit: number): string {
+  return limit === 1 ? 'Enter 1: there are no more.' : `Enter a number from 1 to ${formatNumber(limit)}.`;
+}
+
 type UnitsDialogProps = { item: Item; action: ItemMovement; onClose: () => void; onChanged: () => void };
 
 export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogProps) {
@@ -73,7 +77,7 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
           <Text size="sm">{EXPLANATIONS[action]}</Text>
           <NumberInput
             label="Units"
-            description={`1 to ${formatNumber(limit)}`}
+            description={limit === 1 ? 'At most 1' : `1 to ${formatNumber(limit)}`}
             min={1}
             max={limit}
             clampBehavior="none"
@@ -81,9 +85,7 @@ export function UnitsDialog({ item, action, onClose, onChanged }: UnitsDialogPro
             allowNegative={false}
             data-autofocus
             value={units ?? ''}
-            error={
-              refusal ?? (isValid || units === null ? undefined : `Enter a number from 1 to ${formatNumber(limit)}.`)
-            }
+            error={refusal ?? (isValid || units === null ? undefined : rangeError(limit))}
             onChange={(value) => {
               setRefusal(null);
               setUnits(value === '' ? null : Number(value));

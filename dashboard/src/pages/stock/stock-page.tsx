@@ -39,7 +39,7 @@ const TABS: Tab[] = [
   { id: 'reserved', label: 'Reserved', filters: { status: 'reserved' } },
   { id: 'sold', label: 'Sold', filters: { status: 'sold' } },
   { id: 'no_channel', label: 'On no channel', filters: { integration_id: 'none' } },
-  { id: 'needs_work', label: 'Needs work', filters: { needs_work: 'yes' } },
+  { id: 'needs_work', label: 'Incomplete', filters: { needs_work: 'yes' } },
 ];
 /** What an empty tab says; "Sold" of parts means that none is left. */
 const EMPTY_TABS: Record<string, Record<Kind, [title: string, text?: string]>> = {
@@ -49,11 +49,11 @@ const EMPTY_TABS: Record<string, Record<Kind, [title: string, text?: string]>> =
   no_channel: { listing: ['Every watch is on a channel.'], part: ['Every part is on a channel.'] },
   needs_work: {
     listing: [
-      'No watch needs work.',
+      'No watch is incomplete.',
       'A watch appears here while it lacks photos, a price, a description, a reference number, a year, a movement, a case material or a case diameter.',
     ],
     part: [
-      'No part needs work.',
+      'No part is incomplete.',
       'A part appears here while it lacks photos, a price, a description, a part number or the watches that it fits.',
     ],
   },

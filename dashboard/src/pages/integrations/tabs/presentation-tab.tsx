@@ -123,8 +123,10 @@ function sentence(preview: Preview, isDirty: boolean): string {
   const { touched, on_channel: onChannel } = preview;
   if (preview.is_rate_missing) return 'There is no exchange rate to this currency, so that it can’t be saved.';
   if (onChannel === 0) return 'Nothing is on this channel yet.';
-  if (!isDirty) return `This is how the website reads your items now. ${formatNumber(onChannel)} are on this channel.`;
+  const count = onChannel === 1 ? '1 is' : `${formatNumber(onChannel)} are`;
+  if (!isDirty) return `This is how the website reads your items now. ${count} on this channel.`;
   if (touched === 0) return 'No item would change.';
+  if (onChannel === 1) return '1 item would change, with an event for it.';
   return `${formatNumber(touched)} of ${formatNumber(onChannel)} items would change, with an event for each.`;
 }
 

@@ -23,9 +23,10 @@ export function ConflictDialog({ conflicts, takenOver, locations, isSaving, onSa
   const names = Object.fromEntries(locations.map(({ id, name, business_unit: unit }) => [id, `${unit}, ${name}`]));
   const context = { currency: organization.currency, timeZone: organization.time_zone, names };
   return (
-    <Dialog opened onClose={onClose} size="xl" title="A colleague has saved this item meanwhile">
+    <Dialog opened onClose={onClose} size="xl" title="This item has been saved meanwhile">
       <Text size="sm" mb="md">
-        You have both changed {conflicts.length === 1 ? 'this field' : 'these fields'}. Choose which value to keep.
+        By a colleague, or by you in another window.{' '}
+        {conflicts.length === 1 ? 'This field differs' : 'These fields differ'}. Choose which value to keep.
       </Text>
       {conflicts.map(({ field, mine, theirs }) => (
         <Radio.Group
@@ -37,13 +38,13 @@ export function ConflictDialog({ conflicts, takenOver, locations, isSaving, onSa
         >
           <div className="conflict-sides">
             <Side value="mine" label="Yours" text={valueText(field, mine, context)} />
-            <Side value="theirs" label="Theirs" text={valueText(field, theirs, context)} />
+            <Side value="theirs" label="Saved" text={valueText(field, theirs, context)} />
           </div>
         </Radio.Group>
       ))}
       {takenOver.length === 0 ? null : (
         <Text size="sm" c="dimmed">
-          They also changed: {takenOver.map(fieldLabel).join(', ')}. You did not, so their values are kept.
+          Also changed there, and kept, since you did not change it here: {takenOver.map(fieldLabel).join(', ')}.
         </Text>
       )}
       <Group justify="flex-end" mt="md">
