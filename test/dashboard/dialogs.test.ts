@@ -104,6 +104,36 @@ describe('a dialog', () => {
     assert.equal(await dialog.getByRole('combobox', { name: 'Role' }).inputValue(), 'Staff');
   });
 
+  it('says what is missing in its own words beside the field, not in a bubble of the browser', async (t) => {
+    const { page, context } = await site.openAs(owner, '/settings/team');
+    t.after(() => context.close());
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Invite somebody' });
+    const send = dialog.getByRole('button', { name: 'Make the link' });
+    const email = dialog.getByLabel('Email');
+    await send.click();
+    await dialog.getByText('Fill this in.').waitFor();
+    assert.equal(await email.evaluate((field) => field === field.ownerDocument.activeElement), true);
+    await email.fill('ana');
+    await dialog.getByText('Fill this in.').waitFor({ state: 'detached' });
+    await send.click();
+    await dialog.getByText('Enter an email address, such as name@example.com.').waitFor();
+    await assertAccessible(page, 'a field with what is wrong');
+  });
+
+  it('opens from the palette to record a sale, and closes with the address', async (t) => {
+    const { page, context } = await site.openAs(owner, '/');
+    t.after(() => context.close());
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Pages, stock, customers, numbers or an id').fill('record a');
+    await page.getByText('Record a sale', { exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Record a sale' });
+    await dialog.getByLabel('Search your stock').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.waitForURL(`${site.url}/sales`);
+  });
+
   it('keeps the focus in it when its next step begins', async (t) => {
     const { page, dialog } = await openSale(t);
     const focused = () =>

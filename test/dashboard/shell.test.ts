@@ -4,6 +4,7 @@ import { sql } from '../../src/db/sql.ts';
 import {
   type DashboardSite,
   type Person,
+  PHONE_WIDTH,
   settled,
   signIn,
   startDashboard,
@@ -117,6 +118,22 @@ describe('the shell of the dashboard', () => {
     await page.waitForURL(`${site.url}/`);
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
+
+  it('names on a phone what stands in a stacked cell, and oneself as here now', async (t) => {
+    const { page, context } = await site.openAs(owner, '/settings/team', { width: PHONE_WIDTH });
+    t.after(() => context.close());
+    const labelOf = (text: RegExp) =>
+      page
+        .locator('td')
+        .filter({ hasText: text })
+        .evaluate((cell) => cell.ownerDocument.defaultView?.getComputedStyle(cell, '::before').content);
+    assert.equal(await labelOf(/^now$/), '"Last seen "');
+    await page.goto(`${site.url}/integrations`);
+    await settled(page);
+    assert.equal(await labelOf(/^No URL$/), '"Webhooks "');
+    await page.goto(`${site.url}/settings/account`);
+    await page.getByRole('listitem').filter({ hasText: 'This one' }).getByText('seen now').waitFor();
   });
 
   it('shows a change of a colleague without a reload', async (t) => {

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Switch, TextInput } from '@mantine/core';
+import { Button, Group, Menu, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import type { Output } from '../api/client.ts';
 import { read, useOperation } from '../api/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { toastUndo } from '../ui/feedback/undo-toast.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { canonicalQuery, type ListState, type ListStateSetters, viewQueryOf } from './list-state.ts';
 
@@ -136,7 +137,7 @@ function SaveDialog({ list, query, state, onClose }: SaveDialogProps) {
   return (
     <Dialog opened onClose={onClose} title="Save this view">
       <form onSubmit={form.onSubmit((values) => create.mutate({ body: { list, query, ...values } }))}>
-        <TextInput
+        <TextField
           label="Name"
           description="Search, filters, order and columns are saved with it."
           maxLength={VIEW_NAME_LENGTH_LIMIT}
@@ -157,7 +158,7 @@ function RenameDialog({ view, onClose }: { view: View; onClose: () => void }) {
   return (
     <Dialog opened onClose={onClose} title="Rename the view">
       <form onSubmit={form.onSubmit((body) => change.mutate({ params: { view_id: view.id }, body }))}>
-        <TextInput
+        <TextField
           label="Name"
           maxLength={VIEW_NAME_LENGTH_LIMIT}
           required

@@ -42,7 +42,7 @@ describe('the settings and the audit log in the browser', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved. Your sites').waitFor();
     await other.page.getByRole('button', { name: 'Save' }).click();
-    await other.page.getByText('yours is “Theirs”, theirs is “Mine”').waitFor();
+    await other.page.getByText('yours is “Theirs”, saved is “Mine”').waitFor();
     await assertAccessible(other.page, 'a conflict of settings');
     await other.page.getByRole('button', { name: 'Save mine' }).click();
     await other.page.getByText('Saved. Your sites').waitFor();

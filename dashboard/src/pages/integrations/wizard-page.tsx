@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Stepper, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, Stepper, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { queryClient, useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
 import { useOwnerOnlyReason } from '../../shell/session/session.ts';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { integrationsQuery } from './integration-queries.ts';
@@ -103,10 +104,10 @@ function NameStep({ onMade }: { onMade: (made: Made) => void }) {
       }}
     >
       <Stack>
-        <TextInput
+        <TextField
           label="Name"
           description="As you call the website. At most 500 characters."
-          placeholder="Our website"
+          placeholder="e.g. Our website"
           required
           maxLength={500}
           data-autofocus

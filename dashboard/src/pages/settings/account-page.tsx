@@ -1,4 +1,4 @@
-import { Button, Group, Input, PasswordInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Input, Stack, Switch, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../../../src/contract/dashboard/limits.ts';
@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { sessionQuery, useSession } from '../../shell/session/session.ts';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
+import { PasswordField, TextField } from '../../ui/fields/text-field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MailChoice } from './mail-choice.tsx';
@@ -53,7 +54,7 @@ function Person() {
       </Title>
       <form onSubmit={form.onSubmit(({ name }) => save.mutate({ body: { name } }))}>
         <Stack gap="sm">
-          <TextInput label="Name" maxLength={500} required {...form.getInputProps('name')} />
+          <TextField label="Name" maxLength={500} required {...form.getInputProps('name')} />
           <Input.Wrapper
             label="Email"
             labelElement="div"
@@ -98,13 +99,13 @@ function Password() {
       </Title>
       <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>
         <Stack gap="sm">
-          <PasswordInput
+          <PasswordField
             label="Current password"
             autoComplete="current-password"
             required
             {...form.getInputProps('current_password')}
           />
-          <PasswordInput
+          <PasswordField
             label="New password"
             description={`${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters.`}
             autoComplete="new-password"
@@ -154,7 +155,8 @@ function Sessions() {
               <div>
                 <Text size="sm">{browserOf(session.user_agent)}</Text>
                 <Text size="xs" c="dimmed">
-                  {session.ip_address ?? 'unknown address'} · seen <Time at={session.last_seen_at} />
+                  {session.ip_address ?? 'unknown address'} · seen{' '}
+                  {session.is_current ? 'now' : <Time at={session.last_seen_at} />}
                 </Text>
               </div>
               {session.is_current ? (

@@ -1,22 +1,11 @@
-import {
-  Alert,
-  Button,
-  Fieldset,
-  Group,
-  Select,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Button, Fieldset, Group, Select, SimpleGrid, Stack, Switch, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Input, Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { useOwnerOnlyReason } from '../../shell/session/session.ts';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { Status } from '../../ui/status.tsx';
 import { COUNTRIES, CURRENCIES, TAX_TREATMENTS, TIME_ZONES } from './business-choices.ts';
@@ -101,13 +90,13 @@ function BusinessForm({ business }: { business: Business }) {
       <form onSubmit={form.onSubmit((values) => submit(values))}>
         <Fieldset variant="unstyled" disabled={reason !== null}>
           <Stack gap="sm">
-            <TextInput label="Name" maxLength={TEXT_LIMIT} required {...form.getInputProps('name')} />
-            <TextInput label="Street" maxLength={TEXT_LIMIT} {...form.getInputProps('address.line1')} />
-            <TextInput label="Further line" maxLength={TEXT_LIMIT} {...form.getInputProps('address.line2')} />
+            <TextField label="Name" maxLength={TEXT_LIMIT} required {...form.getInputProps('name')} />
+            <TextField label="Street" maxLength={TEXT_LIMIT} {...form.getInputProps('address.line1')} />
+            <TextField label="Further line" maxLength={TEXT_LIMIT} {...form.getInputProps('address.line2')} />
             <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
-              <TextInput label="Postal code" maxLength={TEXT_LIMIT} {...form.getInputProps('address.postal_code')} />
-              <TextInput label="City" maxLength={TEXT_LIMIT} {...form.getInputProps('address.city')} />
-              <TextInput label="State or canton" maxLength={TEXT_LIMIT} {...form.getInputProps('address.state')} />
+              <TextField label="Postal code" maxLength={TEXT_LIMIT} {...form.getInputProps('address.postal_code')} />
+              <TextField label="City" maxLength={TEXT_LIMIT} {...form.getInputProps('address.city')} />
+              <TextField label="State or canton" maxLength={TEXT_LIMIT} {...form.getInputProps('address.state')} />
             </SimpleGrid>
             <Select
               label="Country"
@@ -167,14 +156,18 @@ function Conflict({ mine, theirs, begun, onMine, onTheirs }: ConflictProps) {
   const before = flat(valuesOf(begun));
   const differing = Object.keys(own).filter((field) => own[field] !== other[field] && other[field] !== before[field]);
   return (
-    <Alert color="brass" title="A colleague has saved other settings meanwhile." mb="md">
+    <Alert
+      color="brass"
+      title="Other settings have been saved meanwhile, by a colleague or by you in another window."
+      mb="md"
+    >
       <Stack gap="xs">
         {differing.length === 0 ? (
-          <Text size="sm">You changed different fields: both changes can stand.</Text>
+          <Text size="sm">Different fields were changed: both changes can stand.</Text>
         ) : (
           differing.map((field) => (
             <Text size="sm" key={field}>
-              {field.replaceAll('_', ' ')}: yours is “{own[field]}”, theirs is “{other[field]}”.
+              {field.replaceAll('_', ' ')}: yours is “{own[field]}”, saved is “{other[field]}”.
             </Text>
           ))
         )}
@@ -183,7 +176,7 @@ function Conflict({ mine, theirs, begun, onMine, onTheirs }: ConflictProps) {
             Save mine
           </Button>
           <Button size="xs" variant="default" onClick={onTheirs}>
-            Take theirs
+            Take what is saved
           </Button>
         </Group>
       </Stack>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -10,6 +10,7 @@ import { paths } from '../../paths.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { EmptyState } from '../../ui/page/states.tsx';
 import { locationsQuery } from './settings-queries.ts';
 import { SettingsPage } from './settings-tabs.tsx';
@@ -197,7 +198,7 @@ function NameForm({ naming, isSaving }: { naming: Naming; isSaving: boolean }) {
   return (
     <form onSubmit={form.onSubmit(({ name }) => naming.save(name))}>
       <Stack>
-        <TextInput label="Name" maxLength={500} required data-autofocus {...form.getInputProps('name')} />
+        <TextField label="Name" maxLength={500} required data-autofocus {...form.getInputProps('name')} />
         <Button type="submit" loading={isSaving}>
           Save
         </Button>

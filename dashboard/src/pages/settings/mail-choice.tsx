@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { MAIL_KIND_NAMES, MAIL_KINDS } from '../../../../src/contract/dashboard/mail-kinds.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { useSession } from '../../shell/session/session.ts';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { mailChoiceQuery } from './settings-queries.ts';
 
 /** What the person is told of by mail. Each box saves itself. */
@@ -57,7 +58,7 @@ function ConfirmForm({ email }: { email: string }) {
         tomorrow.
       </Text>
       <Group align="flex-start" gap="xs" mt="xs">
-        <TextInput
+        <TextField
           aria-label="Code from the mail"
           placeholder="Code from the mail"
           autoComplete="one-time-code"

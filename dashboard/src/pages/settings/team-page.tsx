@@ -1,14 +1,16 @@
-import { Button, Group, Select, Stack, Table, Text, TextInput, Title, Tooltip } from '@mantine/core';
+import { Button, Group, Select, Stack, Table, Text, Title, Tooltip } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { formatTime } from '../../format.ts';
-import { useOwnerOnlyReason, useSession } from '../../shell/session/session.ts';
+import { ROLE_LABELS, useOwnerOnlyReason, useSession } from '../../shell/session/session.ts';
+import { optionsOf } from '../../table/filters/filter-choices.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { DoubleClickGuard } from '../../ui/double-click-guard.tsx';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ShownOnceDialog } from '../integrations/shown-once.tsx';
 import { teamQuery } from './settings-queries.ts';
@@ -19,10 +21,7 @@ type Member = Team['members'][number];
 type Link = Output<'POST /team/invitations'>;
 type Role = Member['role'];
 
-const ROLES = [
-  { value: 'owner', label: 'Owner' },
-  { value: 'staff', label: 'Staff' },
-];
+const ROLES = optionsOf(ROLE_LABELS);
 
 const refresh = () => void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
 
@@ -99,7 +98,15 @@ function Members({ members, reason, onLink }: MembersProps) {
                   onChange={(role) => change.mutate({ params: { user_id: member.id }, body: { role: role as Role } })}
                 />
               </Table.Td>
-              <Table.Td>{member.last_seen_at === null ? 'never' : <Time at={member.last_seen_at} />}</Table.Td>
+              <Table.Td data-label="Last seen">
+                {member.id === user.id ? (
+                  'now'
+                ) : member.last_seen_at === null ? (
+                  'never'
+                ) : (
+                  <Time at={member.last_seen_at} />
+                )}
+              </Table.Td>
               <Table.Td>
                 <Group gap={4} justify="flex-end" wrap="nowrap">
                   <Button
@@ -158,7 +165,7 @@ function Invitations({ invitations, reason }: { invitations: Team['invitations']
               <div>
                 <Text size="sm">{invitation.email}</Text>
                 <Text size="xs" c="dimmed">
-                  {invitation.role}, until {formatTime(invitation.expires_at)}
+                  {ROLE_LABELS[invitation.role]}, until {formatTime(invitation.expires_at)}
                 </Text>
               </div>
               <Button
@@ -198,7 +205,7 @@ function InviteDialog({ isOpen, onClose, onLink }: InviteProps) {
     <Dialog opened={isOpen} onClose={close} title="Invite somebody">
       <form onSubmit={form.onSubmit((body) => invite.mutate({ body }))}>
         <Stack>
-          <TextInput label="Email" type="email" required data-autofocus {...form.getInputProps('email')} />
+          <TextField label="Email" type="email" required data-autofocus {...form.getInputProps('email')} />
           <Select
             label="Role"
             data={ROLES}

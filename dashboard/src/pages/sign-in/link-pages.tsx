@@ -1,4 +1,4 @@
-import { Button, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Skeleton, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { api, type Output } from '../../api/client.ts';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { SignInFrame, useEnter } from './sign-in-frame.tsx';
@@ -80,7 +81,7 @@ function AcceptForm({ link, token }: { link: FoundLink; token: string }) {
         <Text size="sm">
           {link.organization_name} has invited you. You will sign in with {link.email}.
         </Text>
-        <TextInput label="Your name" autoComplete="name" maxLength={500} required {...form.getInputProps('name')} />
+        <TextField label="Your name" autoComplete="name" maxLength={500} required {...form.getInputProps('name')} />
         <NewPasswordInput {...form.getInputProps('password')} />
         <Button type="submit" fullWidth loading={accept.isPending}>
           Join

@@ -1,9 +1,10 @@
-import { PasswordInput, type PasswordInputProps } from '@mantine/core';
+import type { PasswordInputProps } from '@mantine/core';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../../../src/contract/dashboard/limits.ts';
+import { PasswordField } from '../../ui/fields/text-field.tsx';
 
 export function NewPasswordInput(props: PasswordInputProps) {
   return (
-    <PasswordInput
+    <PasswordField
       label="Password"
       description={`${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters.`}
       autoComplete="new-password"

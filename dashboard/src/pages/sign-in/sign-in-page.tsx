@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
+import { PasswordField, TextField } from '../../ui/fields/text-field.tsx';
 import { SignInFrame, useEnter } from './sign-in-frame.tsx';
 import { signInOptionsQuery } from './sign-in-routes.ts';
 
@@ -23,7 +24,7 @@ export function SignInPage() {
               {problem}
             </Alert>
           )}
-          <TextInput
+          <TextField
             label="Email"
             type="email"
             autoComplete="username"
@@ -31,7 +32,7 @@ export function SignInPage() {
             autoFocus
             {...form.getInputProps('email')}
           />
-          <PasswordInput
+          <PasswordField
             label="Password"
             autoComplete="current-password"
             required

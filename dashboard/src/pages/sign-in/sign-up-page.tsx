@@ -1,9 +1,10 @@
-import { Anchor, Button, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Select, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { CURRENCIES } from '../settings/business-choices.ts';
 import { NewPasswordInput } from './new-password-input.tsx';
 import { SignInFrame, useEnter } from './sign-in-frame.tsx';
@@ -12,7 +13,10 @@ import { signInOptionsQuery } from './sign-in-routes.ts';
 export function SignUpPage() {
   const options = useSuspenseQuery(signInOptionsQuery).data;
   const enter = useEnter();
-  const form = useForm({ initialValues: { organization_name: '', currency: '', name: '', email: '', password: '' } });
+  const form = useForm({
+    initialValues: { organization_name: '', currency: '', name: '', email: '', password: '' },
+    validate: { currency: (currency) => (currency === '' ? 'Choose one.' : null) },
+  });
   const signUp = useOperation('POST /sign-up', {
     onSuccess: enter,
     form,
@@ -33,7 +37,7 @@ export function SignUpPage() {
     <SignInFrame title="Sign up">
       <form onSubmit={form.onSubmit((values) => signUp.mutate({ body: { ...values, time_zone: browserTimeZone() } }))}>
         <Stack>
-          <TextInput
+          <TextField
             label="Name of your business"
             autoComplete="organization"
             maxLength={500}
@@ -47,13 +51,13 @@ export function SignUpPage() {
             data={CURRENCIES}
             placeholder="Choose one"
             searchable
-            required
+            withAsterisk
             {...form.getInputProps('currency')}
             value={form.values.currency || null}
             onChange={(value) => form.setFieldValue('currency', value ?? '')}
           />
-          <TextInput label="Your name" autoComplete="name" maxLength={500} required {...form.getInputProps('name')} />
-          <TextInput
+          <TextField label="Your name" autoComplete="name" maxLength={500} required {...form.getInputProps('name')} />
+          <TextField
             label="Email"
             type="email"
             autoComplete="username"

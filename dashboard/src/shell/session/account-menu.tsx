@@ -2,7 +2,7 @@ import { Avatar, Menu, UnstyledButton } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { paths } from '../../paths.ts';
-import { useSession } from './session.ts';
+import { ROLE_LABELS, useSession } from './session.ts';
 
 export function AccountMenu() {
   const { user, organization } = useSession();
@@ -25,7 +25,7 @@ export function AccountMenu() {
         <Menu.Label>
           {user.name}
           <br />
-          {organization.name} · {user.role}
+          {organization.name} · {ROLE_LABELS[user.role]}
         </Menu.Label>
         <Menu.Item onClick={() => void navigate({ to: paths.account() })}>My account</Menu.Item>
         <Menu.Item onClick={() => void navigate({ to: paths.team() })}>Team</Menu.Item>

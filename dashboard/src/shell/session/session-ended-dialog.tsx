@@ -1,10 +1,11 @@
-import { Anchor, Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { queryClient, useOperation } from '../../api/queries.ts';
 import { onSessionEnd, startNextSession } from '../../api/session-end.ts';
 import { paths } from '../../paths.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { PasswordField } from '../../ui/fields/text-field.tsx';
 import { useRecover } from '../recover.ts';
 import { sessionQuery } from './session.ts';
 
@@ -33,7 +34,7 @@ export function SessionEndedDialog() {
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">Sign in again as {email}. Nothing on this page is lost.</Text>
-          <PasswordInput
+          <PasswordField
             label="Password"
             autoComplete="current-password"
             value={password}

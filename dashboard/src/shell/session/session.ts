@@ -15,3 +15,6 @@ export function useSession(): Session {
 export function useOwnerOnlyReason(): string | null {
   return useSession().user.role === 'owner' ? null : 'Only owners may do this.';
 }
+
+/** A role as a word that begins a line or stands by itself. */
+export const ROLE_LABELS = { owner: 'Owner', staff: 'Staff' } as const;

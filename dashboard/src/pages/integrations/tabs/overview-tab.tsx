@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Progress, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Progress, Stack, Switch, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import { CopyId } from '../../../ui/copy-id.tsx';
 import { DocsLink } from '../../../ui/docs-link.tsx';
 import { Confirm } from '../../../ui/feedback/confirm.tsx';
 import { toastUndo } from '../../../ui/feedback/undo-toast.tsx';
+import { TextField } from '../../../ui/fields/text-field.tsx';
 import { LeaveGuard } from '../../../ui/page/leave-guard.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Facts, refreshIntegration } from '../integration-parts.tsx';
@@ -92,7 +93,7 @@ function Name({ integration: { id, name } }: { integration: Integration }) {
     >
       <Group align="flex-end" gap="xs">
         <LeaveGuard isDirty={form.isDirty()} />
-        <TextInput label="Name" maxLength={500} required flex={1} maw={360} {...form.getInputProps('name')} />
+        <TextField label="Name" maxLength={500} required flex={1} maw={360} {...form.getInputProps('name')} />
         <Button type="submit" variant="default" disabled={form.values.name.trim() === name} loading={rename.isPending}>
           Rename
         </Button>
