@@ -64,11 +64,14 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
 
   /** Windows that were closed. The next page in one of them takes half of the CPU time: the application is in its cache, compiled. */
   const idle: BrowserContext[] = [];
+  /** A page of each window that stays open: without it, the renderer ends with the last page, and the next starts cold. */
+  const blankPages = new WeakMap<BrowserContext, Page>();
 
   async function makeContext(): Promise<BrowserContext> {
     const making = browser.newContext({ locale: 'en-US', timezoneId: 'UTC' });
     const context = await withinLimit('opening a window', DRIVER_LIMIT_MS, making);
     context.setDefaultTimeout(WAIT_LIMIT_MS);
+    blankPages.set(context, await withinLimit('opening a page', DRIVER_LIMIT_MS, context.newPage()));
     // Tests close their windows in hooks, which have no time limit.
     context.close = () => withinLimit('closing a window', DRIVER_LIMIT_MS, recycle(context));
     return context;
@@ -76,14 +79,15 @@ export async function startDashboard(options: Parameters<typeof startWorld>[0] =
 
   /** Leaves nothing of its page but what the browser keeps of files. */
   async function recycle(context: BrowserContext): Promise<void> {
-    const [page] = context.pages();
+    const pages = context.pages().filter((page) => page !== blankPages.get(context));
+    const [page] = pages;
     if (page !== undefined) {
       const session = await context.newCDPSession(page);
       await session.send('Storage.clearDataForOrigin', { origin: url, storageTypes: 'local_storage,indexeddb' });
     }
     await context.clearCookies();
     await context.setOffline(false);
-    for (const each of context.pages()) await each.close();
+    for (const each of pages) await each.close();
     idle.push(context);
   }
 
