@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import sharp from 'sharp';
+import { until } from '../../../../test/harness/database/locks.ts';
 import { picture } from '../../../../test/harness/photos.ts';
 import { childrenOf } from '../../../../test/service/service-process.ts';
 import { prepareUpload } from '../encode-photos.ts';
@@ -83,6 +85,10 @@ describe('the process of pictures', () => {
     const refused = assert.rejects(prepareUpload('org_1', upload), /could not be converted/);
     for (const pid of pids) process.kill(pid, 'SIGKILL');
     await refused;
+    await until(
+      async () => pids.every((pid) => !existsSync(`/proc/${pid}`)),
+      'a process that was killed is still there',
+    );
     assert.equal((await convertPhoto(COPY, await picture('png', 6, 5), PLENTY)).width, 6);
     assert.ok((await processesOfPictures()).every((pid) => !pids.includes(pid)));
   });

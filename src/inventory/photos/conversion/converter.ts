@@ -99,6 +99,8 @@ function start(): PictureProcess {
     started.job = null;
   };
   child.on('error', onEnd);
+  // Nobody is given one that is dead.
+  child.on('exit', () => forget(started));
   // Not its exit: what it has written before is read first.
   child.on('close', (code, signal) => onEnd(new Error(`the process of pictures ended (${signal ?? code})`)));
   // What can't be written is answered by the end.
