@@ -17,6 +17,7 @@ describe('what the dealer may do with an order', () => {
     );
     assert.deepEqual(allowed, {
       matchLine: ['received'],
+      addLine: ['received'],
       unmatchLine: ['received'],
       assignCustomer: ['received', 'matched', 'fulfilled', 'cancelled'],
       confirm: ['received'],
