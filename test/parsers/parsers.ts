@@ -6,6 +6,7 @@ import {
   BODY_LIMIT_BYTES,
   BULK_BODY_LIMIT_BYTES,
   HEADERS_LIMIT_BYTES,
+  PHOTO_LIMIT_BYTES,
   STRING_LENGTH_LIMIT,
 } from '../../src/contract/limits.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
@@ -29,6 +30,7 @@ import { bool, CellError, choice, compatibility, integer, list, money, number } 
 import { CSV_BYTES_LIMIT, readCsv } from '../../src/inventory/csv/csv-file.ts';
 import { columnFinder, stockColumns } from '../../src/inventory/csv/stock-columns.ts';
 import { DIRECTORY_LIMIT_BYTES, readDirectory, ZIP_ENTRIES_LIMIT } from '../../src/inventory/import/zip-file.ts';
+import { readPictureHead, withoutMetadata } from '../../src/inventory/photos/file-formats/picture-head.ts';
 import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
 import { filled, json, keys, zipDirectory } from './long-inputs.ts';
 
@@ -47,6 +49,7 @@ const BULK = BULK_BODY_LIMIT_BYTES;
 const HEADERS = HEADERS_LIMIT_BYTES;
 /** A tenth of what is accepted: the whole would take minutes, and the budget is one for each character. */
 const CSV_BYTES = CSV_BYTES_LIMIT / 10;
+const PICTURE_BYTES = PHOTO_LIMIT_BYTES / 10;
 /** The longest line, all of it in one cell. */
 const CSV_LINE = 200_000;
 
@@ -146,6 +149,22 @@ export const PARSERS: Parser[] = [
     },
     parse: (directory) => readDirectory(directory, ZIP_ENTRIES_LIMIT),
   }),
+  ...(['jpeg', 'png', 'webp', 'avif'] as const).map((format) =>
+    row<Buffer>({
+      name: `the head of a picture as ${format}`,
+      limit: PICTURE_BYTES,
+      worst: {
+        'bytes that fill': (length) => Buffer.alloc(length, 0xff),
+        'bytes between segments': (length) => Buffer.alloc(length, 'ff00', 'hex'),
+        'empty segments': (length) => Buffer.alloc(length, 'ffe50002', 'hex'),
+        'empty boxes': (length) => Buffer.alloc(length, '0000000866726565', 'hex'),
+      },
+      parse(bytes) {
+        readPictureHead(format, bytes);
+        withoutMetadata(format, bytes);
+      },
+    }),
+  ),
   row<string>({
     name: 'a cell of a CSV file',
     limit: CSV_LINE,

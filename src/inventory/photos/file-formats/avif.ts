@@ -4,9 +4,10 @@ const BOX_HEAD_BYTES = 8;
 const LARGE_BOX_HEAD_BYTES = 16;
 /** Version and flags, which some boxes begin with. */
 const VERSION_BYTES = 4;
-/** Files have some dozens; one of 25 MB could have three million. */
+/** Files have some hundreds at most; one of 25 MB could have three million, and the service would read nothing else for seconds. */
 const BOXES_MAX = 10_000;
 
+type Range = { from: number; to: number };
 type Box = { type: string; at: number; from: number; to: number };
 
 /**
@@ -15,13 +16,11 @@ type Box = { type: string; at: number; from: number; to: number };
  */
 export function readAvifHead(bytes: Buffer): PictureHead | null {
   let largest: PictureHead | null = null;
-  for (const properties of boxesIn(bytes, metaOf(bytes), 'iprp', 'ipco')) {
-    for (const { from, to } of boxesOf(bytes, properties, 'ispe')) {
-      if (to - from < VERSION_BYTES + 8) return null;
-      const [width, height] = [bytes.readUInt32BE(from + VERSION_BYTES), bytes.readUInt32BE(from + VERSION_BYTES + 4)];
-      if (largest === null || width * height > largest.width * largest.height) {
-        largest = { width, height, wholeBytes: 0 };
-      }
+  for (const { from, to } of partsOf(bytes)?.sizes ?? []) {
+    if (to - from < 8) return null;
+    const [width, height] = [bytes.readUInt32BE(from), bytes.readUInt32BE(from + 4)];
+    if (largest === null || width * height > largest.width * largest.height) {
+      largest = { width, height, wholeBytes: 0 };
     }
   }
   return largest;
@@ -32,36 +31,29 @@ export function readAvifHead(bytes: Buffer): PictureHead | null {
  * may share the same bytes. Nothing may move, since the file names its parts by their place. The orientation is no description here.
  */
 export function withoutAvifMetadata(bytes: Buffer): Buffer {
-  for (const references of boxesIn(bytes, metaOf(bytes), 'iref')) {
-    const list = { from: references.from + VERSION_BYTES, to: references.to };
-    for (const { at } of boxesOf(bytes, list, 'cdsc')) bytes.write('skip', at + 4, 'latin1');
-  }
+  for (const { at } of partsOf(bytes)?.descriptions ?? []) bytes.write('skip', at + 4, 'latin1');
   return bytes;
 }
 
-type Range = { from: number; to: number };
-
-function metaOf(bytes: Buffer): Range[] {
-  return boxesOf(bytes, { from: 0, to: bytes.length }, 'meta').map(({ from, to }) => ({
-    from: from + VERSION_BYTES,
-    to,
-  }));
-}
-
-function boxesIn(bytes: Buffer, ranges: Range[], ...path: string[]): Range[] {
-  return path.reduce((inside, type) => inside.flatMap((range) => boxesOf(bytes, range, type)), ranges);
-}
-
-function boxesOf(bytes: Buffer, { from, to }: Range, type: string): Box[] {
-  const boxes: Box[] = [];
-  let at = from;
-  for (let count = 0; count < BOXES_MAX && at + BOX_HEAD_BYTES <= to; count++) {
-    const box = boxAt(bytes, at, to);
-    if (box === null) return boxes;
-    if (box.type === type) boxes.push(box);
-    at = box.to;
-  }
-  return boxes;
+/** Null if the file has more boxes than are looked at. */
+function partsOf(bytes: Buffer): { sizes: Box[]; descriptions: Box[] } | null {
+  let left = BOXES_MAX;
+  const boxesIn = (ranges: Range[], type: string, versionBytes = 0) => {
+    const found: Box[] = [];
+    for (const { from, to } of ranges) {
+      for (let at = from; left > 0 && at + BOX_HEAD_BYTES <= to; left--) {
+        const box = boxAt(bytes, at, to);
+        if (box === null) break;
+        if (box.type === type) found.push({ ...box, from: box.from + versionBytes });
+        at = box.to;
+      }
+    }
+    return found;
+  };
+  const metas = boxesIn([{ from: 0, to: bytes.length }], 'meta', VERSION_BYTES);
+  const sizes = boxesIn(boxesIn(boxesIn(metas, 'iprp'), 'ipco'), 'ispe', VERSION_BYTES);
+  const descriptions = boxesIn(boxesIn(metas, 'iref', VERSION_BYTES), 'cdsc');
+  return left > 0 ? { sizes, descriptions } : null;
 }
 
 function boxAt(bytes: Buffer, at: number, end: number): Box | null {

@@ -11,18 +11,27 @@ const BLOCK_SIDE = 8;
 /** JFIF, Exif, profiles of colours, and how Adobe's colours are to be read. */
 const KEPT: Record<number, string[]> = { 224: ['JFIF\0'], 225: ['Exif\0'], 226: ['ICC_PROFILE\0'], 238: ['Adobe'] };
 const NAME_BYTES_MAX = 12;
+/** Files have some hundreds at most; one of 25 MB could have six million, and the service would read nothing else for seconds. */
+const SEGMENTS_MAX = 10_000;
 
 type Segment = { marker: number; from: number; to: number };
 
 export function readJpegHead(bytes: Buffer): PictureHead | null {
-  for (const { marker, from } of segmentsOf(bytes)) {
-    if (marker >= 0xc0 && marker <= 0xcf && !NO_FRAMES.has(marker)) return frameAt(bytes, from + 4, marker);
+  let frame: Segment | null = null;
+  for (const segment of segmentsOf(bytes)) {
+    if (isFrame(segment.marker)) frame ??= segment;
+    if (segment.marker === START_OF_SCAN) return frame && headOf(bytes, frame, segment);
   }
   return null;
 }
 
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && !NO_FRAMES.has(marker);
+}
+
 /** A progressive picture is kept as coefficients until its last scan, each component as densely as it is sampled. */
-function frameAt(bytes: Buffer, at: number, marker: number): PictureHead | null {
+function headOf(bytes: Buffer, { marker, from }: Segment, scan: Segment): PictureHead | null {
+  const at = from + 4;
   const components = bytes[at + 5] ?? 0;
   if (components === 0 || at + 6 + 3 * components > bytes.length) return null;
   const [height, width] = [bytes.readUInt16BE(at + 1), bytes.readUInt16BE(at + 3)];
@@ -35,15 +44,8 @@ function frameAt(bytes: Buffer, at: number, marker: number): PictureHead | null 
   const blocks = samplings.reduce((sum, _, index) => sum + (across[index] ?? 1) * (down[index] ?? 1), 0);
   const wholeBytes = unitsAcross * unitsDown * blocks * BLOCK_SIDE * BLOCK_SIDE * COEFFICIENT_BYTES;
   // Scans of single components need the same, in a frame of any kind.
-  const isInOneScan = !PROGRESSIVE.has(marker) && isFirstScanWhole(bytes, components);
+  const isInOneScan = !PROGRESSIVE.has(marker) && bytes[scan.from + 4] === components;
   return { width, height, wholeBytes: isInOneScan ? 0 : wholeBytes };
-}
-
-function isFirstScanWhole(bytes: Buffer, components: number): boolean {
-  for (const { marker, from } of segmentsOf(bytes)) {
-    if (marker === START_OF_SCAN) return bytes[from + 4] === components;
-  }
-  return false;
 }
 
 /** Drops comments and what applications wrote; what follows the first scan stays as it is. */
@@ -70,18 +72,27 @@ function isKept(bytes: Buffer, marker: number, from: number): boolean {
   return KEPT[marker]?.some((kept) => name.startsWith(kept)) === true;
 }
 
-/** Up to the first scan. Any number of 0xff may stand before a marker. */
+/** Up to the first scan. Whatever lies between two segments is passed over, as every decoder does. */
 function* segmentsOf(bytes: Buffer): Generator<Segment> {
-  for (let at = START_BYTES; at + 4 <= bytes.length && bytes[at] === 0xff; ) {
-    const marker = bytes[at + 1] ?? 0;
-    if (marker === 0xff) {
-      at += 1;
-      continue;
-    }
+  let at = START_BYTES;
+  for (let count = 0; count < SEGMENTS_MAX; count++) {
+    const from = nextMarker(bytes, at);
+    if (from + 4 > bytes.length) return;
+    const marker = bytes[from + 1] ?? 0;
     const isAlone = marker === TEM || (marker >= RST_FIRST && marker <= END);
-    const to = at + 2 + (isAlone ? 0 : bytes.readUInt16BE(at + 2));
-    yield { marker, from: at, to };
+    at = from + 2 + (isAlone ? 0 : bytes.readUInt16BE(from + 2));
+    yield { marker, from, to: at };
     if (marker === START_OF_SCAN) return;
-    at = to;
   }
+}
+
+/** Any number of 0xff may stand before a marker, and behind 0xff a zero is none. */
+function nextMarker(bytes: Buffer, from: number): number {
+  let before = 0;
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (before === 0xff && byte !== 0xff && byte !== 0) return at - 1;
+    before = byte;
+  }
+  return bytes.length;
 }

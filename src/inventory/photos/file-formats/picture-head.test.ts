@@ -27,6 +27,13 @@ function jpegSegment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
+function box(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(head.length + body.length, 0);
+  head.write(type, 4, 'latin1');
+  return Buffer.concat([head, body]);
+}
+
 function insert(bytes: Buffer, at: number, ...parts: Buffer[]): Buffer {
   return Buffer.concat([bytes.subarray(0, at), ...parts, bytes.subarray(at)]);
 }
@@ -67,6 +74,34 @@ describe('the head of a picture', () => {
     const png = (progressive: boolean) => wholeBytes(bare.clone().png({ progressive }).toBuffer(), 'png');
     assert.equal(await png(false), 0);
     assert.equal(await png(true), 64 * 48 * 3);
+  });
+
+  it('is read over bytes between two segments, which every viewer forgives', async () => {
+    const jpeg = await picture('jpeg', 20, 10);
+    const second = JPEG_START + 2 + jpeg.readUInt16BE(JPEG_START + 2);
+    for (const between of [[0], [1, 2, 3], [0xff, 0], [0xff, 0xff, 0xff]]) {
+      const file = insert(jpeg, second, Buffer.from(between));
+      assert.equal((await prepareUpload('org_1', file)).width, 20, between.join());
+      assert.deepEqual(withoutMetadata('jpeg', file), jpeg, between.join());
+    }
+  });
+
+  it('is null if the file has many more parts than a picture has, since nothing else is done while they are read', async () => {
+    const parts = (part: Buffer) => Buffer.concat(Array.from({ length: 11_000 }, () => part));
+    const jpeg = await picture('jpeg', 20, 10);
+    assert.ok(readPictureHead('jpeg', insert(jpeg, JPEG_START, jpegSegment(0xe5, Buffer.alloc(0)))));
+    const scan = jpeg.indexOf(Buffer.from([0xff, 0xda]));
+    for (const at of [JPEG_START, scan]) {
+      const file = insert(jpeg, at, parts(jpegSegment(0xe5, Buffer.alloc(0))));
+      assert.equal(readPictureHead('jpeg', file), null);
+    }
+    const avif = await picture('avif', 20, 10);
+    const free = box('free', Buffer.alloc(0));
+    assert.ok(readPictureHead('avif', Buffer.concat([avif, free])));
+    assert.equal(readPictureHead('avif', Buffer.concat([avif, parts(free)])), null);
+    const references = box('iref', Buffer.concat([Buffer.alloc(4), parts(box('cdsc', Buffer.alloc(6)))]));
+    const described = box('meta', Buffer.concat([Buffer.alloc(4), references]));
+    assert.equal(readPictureHead('avif', Buffer.concat([avif, described])), null);
   });
 
   it('is null, and nothing throws, wherever the file is cut off or changed', async () => {
