@@ -6,7 +6,6 @@ import {
   BODY_LIMIT_BYTES,
   BULK_BODY_LIMIT_BYTES,
   HEADERS_LIMIT_BYTES,
-  PHOTO_LIMIT_BYTES,
   STRING_LENGTH_LIMIT,
 } from '../../src/contract/limits.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
@@ -26,30 +25,30 @@ import { parseTypes } from '../../src/http/public/routes/events.ts';
 import { parseQueryString } from '../../src/http/query-string.ts';
 import { loggedPath, plainUrl } from '../../src/http/request-url.ts';
 import { validatorCompiler } from '../../src/http/validation/validation.ts';
-import { bool, CellError, choice, compatibility, integer, list, money, number } from '../../src/inventory/csv/cells.ts';
+import {
+  bool,
+  CellError,
+  choice,
+  compatibility,
+  integer,
+  list,
+  money,
+  number,
+  text,
+} from '../../src/inventory/csv/cells.ts';
 import { CSV_BYTES_LIMIT, readCsv } from '../../src/inventory/csv/csv-file.ts';
 import { columnFinder, stockColumns } from '../../src/inventory/csv/stock-columns.ts';
 import { DIRECTORY_LIMIT_BYTES, readDirectory, ZIP_ENTRIES_LIMIT } from '../../src/inventory/import/zip-file.ts';
-import { readPictureHead, withoutMetadata } from '../../src/inventory/photos/file-formats/picture-head.ts';
 import { createSsrfGuard } from '../../src/webhooks/sending/ssrf-guard.ts';
 import { filled, json, keys, zipDirectory } from './long-inputs.ts';
-
-/** Everything that reads what somebody outside wrote. A new parser is one more row. */
-export type Parser<Input = unknown> = {
-  name: string;
-  /** The longest input that reaches it. */
-  limit: number;
-  /** Inputs of a length that cost the most; each is tried. */
-  worst: Record<string, (length: number) => Input>;
-  parse(input: Input): unknown;
-};
+import { type Parser, row } from './parser.ts';
+import { PICTURE_PARSERS } from './picture-parsers.ts';
 
 const SMALL = BODY_LIMIT_BYTES;
 const BULK = BULK_BODY_LIMIT_BYTES;
 const HEADERS = HEADERS_LIMIT_BYTES;
 /** A tenth of what is accepted: the whole would take minutes, and the budget is one for each character. */
 const CSV_BYTES = CSV_BYTES_LIMIT / 10;
-const PICTURE_BYTES = PHOTO_LIMIT_BYTES / 10;
 /** The longest line, all of it in one cell. */
 const CSV_LINE = 200_000;
 
@@ -65,6 +64,7 @@ const validateQuery = validatorCompiler({
   httpPart: 'querystring',
 });
 
+/** Everything that reads what somebody outside wrote. A new parser is one more row. */
 export const PARSERS: Parser[] = [
   row<Buffer>({
     name: 'the JSON body of a bulk',
@@ -149,22 +149,7 @@ export const PARSERS: Parser[] = [
     },
     parse: (directory) => readDirectory(directory, ZIP_ENTRIES_LIMIT),
   }),
-  ...(['jpeg', 'png', 'webp', 'avif'] as const).map((format) =>
-    row<Buffer>({
-      name: `the head of a picture as ${format}`,
-      limit: PICTURE_BYTES,
-      worst: {
-        'bytes that fill': (length) => Buffer.alloc(length, 0xff),
-        'bytes between segments': (length) => Buffer.alloc(length, 'ff00', 'hex'),
-        'empty segments': (length) => Buffer.alloc(length, 'ffe50002', 'hex'),
-        'empty boxes': (length) => Buffer.alloc(length, '0000000866726565', 'hex'),
-      },
-      parse(bytes) {
-        readPictureHead(format, bytes);
-        withoutMetadata(format, bytes);
-      },
-    }),
-  ),
+  ...PICTURE_PARSERS,
   row<string>({
     name: 'a cell of a CSV file',
     limit: CSV_LINE,
@@ -176,9 +161,10 @@ export const PARSERS: Parser[] = [
       letters: (length) => 'a'.repeat(length),
       'currency signs': (length) => '€'.repeat(length),
       bars: (length) => filled('a|', length),
+      apostrophes: (length) => "'".repeat(length),
     },
     parse(cell) {
-      for (const format of [number, integer, money('CHF'), bool, choice('condition'), list, compatibility]) {
+      for (const format of [number, integer, money('CHF'), bool, choice('condition'), list, compatibility, text]) {
         attemptCell(() => format.read(cell));
       }
     },
@@ -390,10 +376,6 @@ function parseBulk(body: Buffer): unknown {
 
 function inMetadata(members: string): Buffer {
   return json(`{"customers":[{"email":"a@b.ch","metadata":{${members}}}]}`);
-}
-
-function row<Input>(parser: Parser<Input>): Parser {
-  return parser as unknown as Parser;
 }
 
 /** A refusal is an answer like any other; anything else is a fault of the row. */
