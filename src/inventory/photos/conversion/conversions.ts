@@ -38,7 +38,8 @@ function stored(bytes: Uint8Array): Sharp {
 }
 
 function upright(bytes: Uint8Array, { width, height }: PhotoSize): Sharp {
-  // The memory was counted for so many pixels. What is cut off or broken in the middle is refused; small faults that every viewer forgives are not.
+  // The memory was counted for so many pixels. What is cut off or broken in the middle is refused; small faults that every viewer
+  // forgives are not.
   const picture = sharp(bytes, { autoOrient: true, failOn: 'error', limitInputPixels: width * height });
   const scale = Math.sqrt(PHOTO_STORED_PIXELS / (width * height));
   // By its longer side, since the picture may lie on the other one until it is turned upright.

@@ -119,9 +119,11 @@ async function readAnswers(worker: PictureProcess): Promise<void> {
 
 function settle(worker: PictureProcess, { size, fault, isTooMuch, isLast }: Answer, bytes: Buffer): void {
   const { child, job } = worker;
+  // It ends already, so it takes no further picture, and its end says why.
+  if (worker.failure !== null) return;
   if (isTooMuch) {
     // The caller hears of it when the memory is free again.
-    worker.failure ??= new PictureTooComplexError('the picture took more memory or time than it may');
+    worker.failure = new PictureTooComplexError('the picture took more memory or time than it may');
     child.kill('SIGKILL');
     return;
   }
