@@ -107,7 +107,10 @@ function keySourceOf(settings: Config): KeySource {
   return { location, isNew: !existsSync(location) };
 }
 
-/** Without it a command makes none: nobody would notice that what is stored can't be decrypted any more. The start of a service warns. */
+/**
+ * Without it a command makes none: nobody would notice that what is stored can't be decrypted any more. The start of a service
+ * warns.
+ */
 async function isKeyFileMissing(settings: Config): Promise<boolean> {
   if (settings.secretKeys.length > 0) return false;
   return !existsSync(secretKeysFile(settings)) && (await hasCluster(settings.dataDir));

@@ -30,9 +30,8 @@ const isOfOrganization = (id: string) => sql`organization_id = ${id}`;
 
 /**
  * What an integration owns, in the order of removal: orders and reservations first, because they hold stock that the
- * dealer can sell elsewhere; deliveries before their events. What it left
- * with the dealer stays if it is live, and goes if it is of its tests. What is not listed here is small and goes with the
- * integration's own row.
+ * dealer can sell elsewhere; deliveries before their events. What it left with the dealer stays if it is live, and goes if it
+ * is of its tests. What is not listed here is small and goes with the integration's own row.
  */
 export const INTEGRATION_STEPS: readonly DeletionStep[] = [
   { table: 'orders', isOf: isOfIntegration, removeBatch: removeOrders },

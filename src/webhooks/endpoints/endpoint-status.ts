@@ -113,7 +113,10 @@ export async function readSecrets(
   return rows.map(({ ciphertext, ...secret }) => ({ ...secret, isDecryptable: isDecryptable(encryption, ciphertext) }));
 }
 
-/** Tries to decrypt every secret that signs now. Returns how many there are, how many can be decrypted, and for which integrations none of the keys fits. */
+/**
+ * Tries to decrypt every secret that signs now. Returns how many there are, how many can be decrypted, and the integrations for
+ * which no key fits.
+ */
 export async function checkAllSecrets(
   db: Queryable,
   encryption: Pick<SecretEncryption, 'decrypt'>,
