@@ -155,7 +155,7 @@ describe('an answer that is lost on the way', () => {
     await chooseItem(page, 'P-UNITS');
     await page.getByLabel('Units').fill('12');
     await button(page, 'Record the sale').click();
-    await page.getByText('From 1 to 9.').waitFor();
+    await page.getByText('Enter a number from 1 to 9.').waitFor();
     assert.equal(await page.getByLabel('Units').inputValue(), '12');
     assert.deepEqual(await stockOf(site.world, itemId), { units: 9, held: 0 });
   });

@@ -79,7 +79,7 @@ export function FileStep({ kind: givenKind, onUploaded }: FileStepProps) {
           <List.Item>The stock number says which item a line means. Lines with a new one become new items.</List.Item>
           <List.Item>
             An empty cell keeps what is there. The word “none” clears it; as a text it has an apostrophe in front:
-            ’None.
+            {"'None"}.
           </List.Item>
           <List.Item>
             An item that is not in the file stays as it is. The same file a second time changes nothing.

@@ -40,7 +40,7 @@ export function unitsLimit(action: UnitsAction, item: Item): number {
   return action === 'sell' ? item.free_units + item.site_reserved_units : item.free_units;
 }
 
-function rangeError(limit: number): string {
+export function rangeError(limit: number): string {
   return limit === 1 ? 'Enter 1: there are no more.' : `Enter a number from 1 to ${formatNumber(limit)}.`;
 }
 

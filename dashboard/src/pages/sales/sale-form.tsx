@@ -9,6 +9,7 @@ import { useFocusAtStart } from '../../ui/fields/focus-at-start.ts';
 import { Thumbnail } from '../../ui/thumbnail.tsx';
 import type { Item } from '../item/item-queries.ts';
 import { MoneyInput } from '../item/money-input.tsx';
+import { rangeError } from '../item/units-dialog.tsx';
 import { CustomerPicker } from './customer-picker.tsx';
 
 /** What is sold over the counter. */
@@ -101,7 +102,7 @@ export function SaleForm({ item, verb, beside, onSold, onOutdated, onCancel }: S
             allowNegative={false}
             data-autofocus
             value={units}
-            error={refusal ?? (isValid ? null : unitsError(limit))}
+            error={refusal ?? (isValid ? null : rangeError(limit))}
             onChange={(value) => {
               setRefusal(null);
               setUnits(value);
@@ -135,8 +136,4 @@ export function SaleForm({ item, verb, beside, onSold, onOutdated, onCancel }: S
       </Stack>
     </form>
   );
-}
-
-function unitsError(limit: number): string {
-  return limit === 1 ? 'There is 1.' : `From 1 to ${formatNumber(limit)}.`;
 }
