@@ -7,6 +7,8 @@ import { freshKey } from '../../harness/shop.ts';
 import { connectReceiver, startTestWorker, type TestWorker } from '../../harness/webhooks/webhook-world.ts';
 import type { Dealer } from '../../harness/world.ts';
 
+const HOUR_MS = 3_600_000;
+
 describe('the webhook URL of an integration', () => {
   let site: DashboardSite;
   let dealer: Dealer;
@@ -36,6 +38,8 @@ describe('the webhook URL of an integration', () => {
     const { page, context } = await site.openAs(owner, `/integrations/${dealer.integrationId}?tab=webhooks`);
     t.after(() => context.close());
     await page.getByText('Arriving', { exact: true }).waitFor();
+    // Whatever the clock of the browser says.
+    await page.clock.setFixedTime(new Date(Date.now() - HOUR_MS));
     receiver.answerWith(500);
     await button(page, 'Check again').click();
     await page.getByText(/^Answered 500 after/).waitFor();

@@ -19,7 +19,9 @@ export function integrationQuery(id: string) {
   ]);
 }
 
-export type WebhookCheck = Output<'POST /integrations/{integration_id}/webhook/check'> & { at: string };
+type CheckAnswer = Output<'POST /integrations/{integration_id}/webhook/check'>;
+/** With the last delivery that had arrived by then: the clock of a browser says nothing about what came first. */
+export type WebhookCheck = CheckAnswer & { lastSuccessAt: string | null };
 
 const checkKey = (id: string) => ['webhook check', id];
 
@@ -29,8 +31,9 @@ export function useLastCheck(id: string): WebhookCheck | null {
   return data ?? null;
 }
 
-export function keepCheck(id: string, check: Omit<WebhookCheck, 'at'> | null): void {
-  queryClient.setQueryData(checkKey(id), check === null ? null : { ...check, at: new Date().toISOString() });
+export function keepCheck(id: string, check: CheckAnswer | null): void {
+  const lastSuccessAt = queryClient.getQueryData(integrationQuery(id).queryKey)?.webhook.last_success_at ?? null;
+  queryClient.setQueryData<WebhookCheck | null>(checkKey(id), check && { ...check, lastSuccessAt });
 }
 
 /** A gauge shows what happens now; requests of a client are too many to be announced one by one. */

@@ -17,7 +17,7 @@ export function WebhookStatus({ webhook, check = null }: WebhookStatusProps) {
   if (!webhook.is_enabled) return <Status tone="bad">Switched off</Status>;
   if (!webhook.is_sending) return <Status tone="off">On hold</Status>;
   if (webhook.consecutive_failures > 0) return <Status tone="warn">Failing</Status>;
-  const isNewer = check !== null && (webhook.last_success_at === null || check.at > webhook.last_success_at);
-  if (isNewer && !check.is_success) return <Status tone="warn">Check failed</Status>;
+  const isNewest = check !== null && check.lastSuccessAt === webhook.last_success_at;
+  if (isNewest && !check.is_success) return <Status tone="warn">Check failed</Status>;
   return <Status tone="good">{webhook.last_success_at === null ? 'Ready' : 'Arriving'}</Status>;
 }
