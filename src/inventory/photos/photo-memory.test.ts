@@ -58,6 +58,15 @@ describe('pictures that wait for memory', () => {
     assert.ok(names.indexOf('quiet') <= 2, names.join());
   });
 
+  it('of one dealer leave room for a variant of another, however large and many they are', async () => {
+    const free = Promise.withResolvers<void>();
+    const slow = Array.from({ length: 20 }, () => withVariantMemory('loud', PICTURE_MEMORY_BYTES, () => free.promise));
+    const ordinary = variantWeight(of(24), 'jpeg', 'webp');
+    assert.equal(await withVariantMemory('quiet', ordinary, async () => 'made'), 'made');
+    free.resolve();
+    await Promise.all(slow);
+  });
+
   it('keep no upload waiting while they are variants, and no variant while they are uploads', async () => {
     const free = Promise.withResolvers<void>();
     const variantFree = Promise.withResolvers<void>();

@@ -1,21 +1,18 @@
 import { availableParallelism } from 'node:os';
-import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
+import { createKeyedSemaphore, type KeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { PHOTO_STORED_PIXELS } from '../../contract/limits.ts';
 import type { PictureHead } from './file-formats/picture-head.ts';
 import type { PhotoFormat } from './photo-variants.ts';
 
 const MEBIBYTE = 1_048_576;
 
-/** Requests go before pictures: half of the cores at most, never more than two. */
-const VARIANTS_AT_ONCE = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
-/** Of different dealers, so that one whose photos take long keeps no other from uploading. */
-const UPLOADS_AT_ONCE = 2;
+/** Requests go before pictures: those of one dealer take half of the cores at most, never more than two. */
+const VARIANTS_AT_ONCE_PER_DEALER = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
+const UPLOADS_AT_ONCE_PER_DEALER = 1;
 /** How much memory one picture may take: a node has to have room for it. */
 export const PICTURE_MEMORY_BYTES = 1_024 * MEBIBYTE;
-/** A variant that needs more than what others leave waits. */
-const VARIANTS_MEMORY_BYTES = PICTURE_MEMORY_BYTES;
-/** Beside the largest upload there is room for an ordinary one of another dealer. */
-const UPLOADS_MEMORY_BYTES = 1_536 * MEBIBYTE;
+/** Beside the largest picture there is room for an ordinary one of another dealer. */
+const LANE_MEMORY_BYTES = 1_536 * MEBIBYTE;
 /**
  * What was seen beside the process itself for each pixel that is encoded, and what a decoder needs for each pixel that it reads
  * when they come line by line.
@@ -34,25 +31,25 @@ const UPLOADS_WAITING_MAX = 64;
 export const UPLOADS_WAITING_MAX_PER_DEALER = 8;
 
 /**
- * Uploads and variants have lanes of their own, so that neither waits for the other, and dealers are served round-robin in both. Of
- * one dealer, one upload is made at a time.
+ * Uploads and variants have lanes of their own, so that neither waits for the other. Dealers are served round-robin in both, and
+ * there is always one more picture than a dealer may have: an AVIF can take half a minute, and the thumbnails of all others would wait
+ * for it in vain.
  */
-const uploadTurns = createKeyedSemaphore({
-  total: UPLOADS_AT_ONCE,
-  perKey: 1,
+type Lane = { turns: KeyedSemaphore; memory: KeyedSemaphore };
+
+function createLane(perDealer: number, waiting: { waitingTotal: number; waitingPerKey?: number }): Lane {
+  const atOnce = perDealer + 1;
+  return {
+    turns: createKeyedSemaphore({ total: atOnce, perKey: perDealer, ...waiting }),
+    memory: createKeyedSemaphore({ total: LANE_MEMORY_BYTES, perKey: PICTURE_MEMORY_BYTES, waitingTotal: atOnce }),
+  };
+}
+
+const uploads = createLane(UPLOADS_AT_ONCE_PER_DEALER, {
   waitingTotal: UPLOADS_WAITING_MAX,
   waitingPerKey: UPLOADS_WAITING_MAX_PER_DEALER,
 });
-const uploadMemory = createKeyedSemaphore({
-  total: UPLOADS_MEMORY_BYTES,
-  perKey: PICTURE_MEMORY_BYTES,
-  waitingTotal: UPLOADS_AT_ONCE,
-});
-const variantMemory = createKeyedSemaphore({
-  total: VARIANTS_MEMORY_BYTES,
-  perKey: VARIANTS_MEMORY_BYTES,
-  waitingTotal: VARIANTS_WAITING_MAX,
-});
+const variants = createLane(VARIANTS_AT_ONCE_PER_DEALER, { waitingTotal: VARIANTS_WAITING_MAX });
 
 export type PhotoSize = { width: number; height: number };
 export type MemoryWait = {
@@ -71,7 +68,7 @@ export async function withUploadMemory<Result>(
   work: () => Promise<Result>,
   wait: MemoryWait = {},
 ): Promise<Result> {
-  return await uploadTurns.run(dealer, () => uploadMemory.run(dealer, work, { ...wait, weight }), wait);
+  return await inLane(uploads, dealer, weight, work, wait);
 }
 
 /** The same for a variant that a visitor waits for; the dealer is the one whose photo it is. */
@@ -81,8 +78,17 @@ export async function withVariantMemory<Result>(
   work: () => Promise<Result>,
   wait: MemoryWait = {},
 ): Promise<Result> {
-  const least = VARIANTS_MEMORY_BYTES / VARIANTS_AT_ONCE;
-  return await variantMemory.run(dealer, work, { ...wait, weight: Math.max(weight, least) });
+  return await inLane(variants, dealer, weight, work, wait);
+}
+
+async function inLane<Result>(
+  { turns, memory }: Lane,
+  dealer: string,
+  weight: number,
+  work: () => Promise<Result>,
+  wait: MemoryWait,
+): Promise<Result> {
+  return await turns.run(dealer, () => memory.run(dealer, work, { ...wait, weight }), wait);
 }
 
 /** The bytes that an upload takes until it is made anew in its own format. */
