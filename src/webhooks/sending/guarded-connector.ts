@@ -41,6 +41,8 @@ function secureContext(ca: string | undefined): SecureContext {
 /** Checks protocol and address before anything is sent there, and has the last word on the one that a connection really has. */
 export function guardedConnector(guard: SsrfGuard, options: ConnectorOptions): buildConnector.connector {
   const { timeoutMs, dealer, responses, ca } = options;
+  // What is as short as the answer to a webhook takes little time, however it is cut.
+  const withReader = !Number.isFinite(responses.bodyBytes);
   const common = { timeout: timeoutMs, keepAlive: true, allowH2: false };
   const plain = buildConnector({ ...common, lookup: guard.lookupFor(dealer, timeoutMs) });
   let secure: buildConnector.connector | null = null;
@@ -56,9 +58,17 @@ export function guardedConnector(guard: SsrfGuard, options: ConnectorOptions): b
       if (error !== null) return done(error, null);
       const problem = checked(socket as Socket, target.hostname);
       if (problem !== null) return done(problem, null);
-      limitResponses(socket as Socket, responses);
-      return done(null, socket);
+      const read = withReader ? meteredPlain(socket as Socket) : (socket as Socket);
+      limitResponses(read, responses);
+      return done(null, read);
     });
+  }
+
+  function meteredPlain(socket: Socket): Socket {
+    const metered = createMeteredStream(socket, dealer, { withReader });
+    // There is no handshake.
+    metered.secured();
+    return metered as unknown as Socket;
   }
 
   function connectSecure(target: buildConnector.Options, done: buildConnector.Callback): void {
@@ -67,7 +77,7 @@ export function guardedConnector(guard: SsrfGuard, options: ConnectorOptions): b
       if (error !== null) return done(error, null);
       const problem = checked(raw as Socket, hostname);
       if (problem !== null) return done(problem, null);
-      const metered = createMeteredStream(raw as Socket, dealer);
+      const metered = createMeteredStream(raw as Socket, dealer, { withReader });
       secure ??= buildConnector({ ...common, secureContext: secureContext(ca) });
       secure({ ...target, httpSocket: metered as unknown as Socket }, (failure, socket) => {
         if (failure !== null) return done(failure, null);

@@ -126,7 +126,7 @@ describe('the time that TLS takes', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const raw = connect((server.address() as AddressInfo).port, '127.0.0.1');
     await new Promise<void>((resolve) => raw.once('connect', resolve));
-    const stream = createMeteredStream(raw, dealer, times);
+    const stream = createMeteredStream(raw, dealer, { times });
     stops.push(async () => {
       stream.destroy();
       await new Promise((resolve) => server.close(resolve));
