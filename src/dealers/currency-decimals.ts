@@ -8,8 +8,9 @@ import { lockCount, stockJobsOf } from './row-limit.ts';
 
 /**
  * A dealer's amounts are stored in minor units of the dealer's currency: 890000 is 8,900.00 dollars, 890,000 yen or 890.000
- * dinars. A currency with as many decimals keeps them; another one would change every amount, also those in jobs, in the audit
- * log and in saved filters. So it is refused while there are amounts, and nothing is converted.
+ * dinars. A currency with as many decimals keeps them; another one would change every amount, also those in jobs and in the audit
+ * log. So it is refused while there are amounts, and nothing is converted. Filters by price in saved views are left as they are:
+ * they show other rows, and change none.
  */
 export async function assertAmountsStay(
   tx: Transaction,

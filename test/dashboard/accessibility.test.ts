@@ -8,6 +8,7 @@ import { createItem } from '../../src/inventory/items/item-operations.ts';
 import { startJob } from '../../src/inventory/jobs/stock-job-queue.ts';
 import { setPublished } from '../../src/inventory/publications.ts';
 import {
+  assertAccessible,
   assertBothLooks,
   type DashboardSite,
   DESKTOP_WIDTH,
@@ -104,5 +105,16 @@ describe('every page of the dashboard', () => {
       }
     }
     assert.deepEqual(complaints, []);
+  });
+
+  it('has nothing that axe finds while a dealer has nothing to show but examples, dark at 390 px', async (t) => {
+    const { page, context } = await site.openAs(await site.person(await site.world.dealer()), '/');
+    t.after(() => context.close());
+    for (const address of ['/orders', '/customers', '/requests']) {
+      await page.goto(`${site.url}${address}`);
+      await turnTo(page, { scheme: 'dark', width: PHONE_WIDTH });
+      await page.locator('pre').waitFor();
+      await assertAccessible(page, address);
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { Code, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { apiUrl, type Input } from '../../api/client.ts';
 import { useKeptQuery } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../format.ts';
@@ -9,6 +9,7 @@ import { TEST_DATA_FILTER } from '../../table/filters/filter-choices.ts';
 import { useListPage } from '../../table/list-page.ts';
 import { matchQueryOf } from '../../table/list-state.ts';
 import { Clipped } from '../../ui/clipped.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { ListTabs } from '../../ui/page/list-tabs.tsx';
@@ -62,7 +63,7 @@ export function CustomersPage() {
           pathOf={({ id }) => paths.customer(id)}
           searchLabel="Name, email, phone or id"
           empty={
-            <EmptyState title="No customers yet." action={<Code block>{EXAMPLE}</Code>}>
+            <EmptyState title="No customers yet." action={<CodeBlock>{EXAMPLE}</CodeBlock>}>
               Buyers of orders and customers that your sites report appear here. This is how a site reports one:
             </EmptyState>
           }

@@ -1,5 +1,6 @@
-import { Code, Text, Title } from '@mantine/core';
+import { Text, Title } from '@mantine/core';
 import { paths } from '../../paths.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { PageLink } from '../../ui/page/page-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { OrderPage } from './order-queries.ts';
@@ -70,7 +71,7 @@ export function OrderFacts({ data }: { data: OrderPage }) {
         </summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
         <section aria-label="JSON of the order" tabIndex={0}>
-          <Code block>{JSON.stringify(order, null, 2)}</Code>
+          <CodeBlock>{JSON.stringify(order, null, 2)}</CodeBlock>
         </section>
       </details>
     </>

@@ -1,4 +1,4 @@
-import { Code, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import {
   ORDER_STATUS_LABELS,
@@ -15,6 +15,7 @@ import { integrationFilter, periodFilter, TEST_DATA_FILTER, withOptions } from '
 import { useListPage } from '../../table/list-page.ts';
 import { listQueryOf, matchQueryOf } from '../../table/list-state.ts';
 import { Clipped } from '../../ui/clipped.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { Nothing } from '../../ui/nothing.tsx';
@@ -86,7 +87,7 @@ function NoOrders({ tab, hasOrders }: { tab: OrderTab; hasOrders: boolean }) {
     );
   }
   return (
-    <EmptyState title="No orders yet." action={<Code block>{EXAMPLE}</Code>}>
+    <EmptyState title="No orders yet." action={<CodeBlock>{EXAMPLE}</CodeBlock>}>
       Orders that your sites report appear here. This is how a site reports one:
     </EmptyState>
   );

@@ -1,4 +1,4 @@
-import { Code, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import {
@@ -15,6 +15,7 @@ import { integrationFilter, timeRangeFilter, withOptions } from '../../table/fil
 import { useListPage } from '../../table/list-page.ts';
 import { matchQueryOf } from '../../table/list-state.ts';
 import { Clipped } from '../../ui/clipped.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { ExportButton } from '../../ui/export-button.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -66,7 +67,7 @@ export function RequestsPage() {
         pathOf={({ id }) => paths.request(id)}
         searchLabel="Request id or idempotency key"
         empty={
-          <EmptyState title="No requests yet." action={<Code block>{EXAMPLE}</Code>}>
+          <EmptyState title="No requests yet." action={<CodeBlock>{EXAMPLE}</CodeBlock>}>
             Requests that your sites send to the API appear here within a second or two:
           </EmptyState>
         }
