@@ -282,6 +282,20 @@ describe('photos', () => {
     await assert.rejects(rotatePhoto(context, TESTER, dealer.organizationId, id, first), { code: 'not_found' });
   });
 
+  it('leave no file when they are turned twice at once and one is refused', async () => {
+    const id = await publishNew(world, dealer, watch());
+    const first = await add(id, await picture('jpeg', 30, 20));
+    const before = new Set(await storedIds(world));
+    const turn = () => rotatePhoto(context, TESTER, dealer.organizationId, id, first);
+    const turned = await Promise.allSettled([turn(), turn(), turn()]);
+    const done = turned.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    assert.equal(done.length, 1);
+    assert.deepEqual(
+      (await storedIds(world)).filter((stored) => !before.has(stored)),
+      done,
+    );
+  });
+
   it('that no row names are swept when they are a day old', async () => {
     const id = await publishNew(world, dealer, watch());
     const kept = await add(id, await picture('jpeg', 10, 10));

@@ -34,8 +34,8 @@ export async function addPhoto(
   const { bytes, format, width, height } = await prepareUpload(organizationId, upload, wait);
   const id = newId('photo');
   await context.photoFiles.write(id, `original.${EXTENSION_OF[format]}`, bytes, wait.signal);
-  try {
-    await changeItem(context, { organizationId, itemId }, async (tx) => {
+  const add = () =>
+    changeItem(context, { organizationId, itemId }, async (tx) => {
       // The item's row is locked, so no other photo can take the position that is counted here.
       const count = await countPhotos(tx, itemId);
       if (count >= PHOTOS_MAX) throw tooManyPhotos();
@@ -50,11 +50,7 @@ export async function addPhoto(
         at: context.now(),
       });
     });
-  } catch (error) {
-    // A fault after the commit was sent leaves it open whether the row is there; then the sweep decides.
-    if (error instanceof DomainError) await context.photoFiles.remove([id]).catch(() => {});
-    throw error;
-  }
+  await forgetFileIfRefused(context, id, add);
   return id;
 }
 
@@ -148,22 +144,24 @@ export async function rotatePhoto(
   const { bytes, width, height } = await rotateQuarter(organizationId, original, photo, wait);
   const id = newId('photo');
   await context.photoFiles.write(id, `original.${EXTENSION_OF[photo.format]}`, bytes, wait.signal);
-  await changeItem(context, { organizationId, itemId }, async (tx) => {
-    const [old] = await tx.query<{ position: number }>(sql`
-      delete from photos where id = ${photoId} and item_id = ${itemId} returning position`);
-    if (old === undefined) throw missingPhoto(photoId);
-    await tx.query(sql`
-      insert into photos (id, item_id, organization_id, position, width, height, format)
-      values (${id}, ${itemId}, ${organizationId}, ${old.position}, ${width}, ${height}, ${photo.format})`);
-    await recordAudit(tx, actor, {
-      organizationId,
-      action: 'photo.rotated',
-      object: { kind: 'item', id: itemId },
-      old: { photoId },
-      new: { photoId: id },
-      at: context.now(),
+  const replace = () =>
+    changeItem(context, { organizationId, itemId }, async (tx) => {
+      const [old] = await tx.query<{ position: number }>(sql`
+        delete from photos where id = ${photoId} and item_id = ${itemId} returning position`);
+      if (old === undefined) throw missingPhoto(photoId);
+      await tx.query(sql`
+        insert into photos (id, item_id, organization_id, position, width, height, format)
+        values (${id}, ${itemId}, ${organizationId}, ${old.position}, ${width}, ${height}, ${photo.format})`);
+      await recordAudit(tx, actor, {
+        organizationId,
+        action: 'photo.rotated',
+        object: { kind: 'item', id: itemId },
+        old: { photoId },
+        new: { photoId: id },
+        at: context.now(),
+      });
     });
-  });
+  await forgetFileIfRefused(context, id, replace);
   context.onPhotosRemoved?.([photoId]);
   return id;
 }
@@ -207,6 +205,17 @@ export async function orderPhotos(
       at: context.now(),
     });
   });
+}
+
+/** Or anybody could fill the disk until the next sweep: by turning one photo many times at once, for example. */
+async function forgetFileIfRefused(context: PhotoContext, id: string, addRow: () => Promise<void>): Promise<void> {
+  try {
+    await addRow();
+  } catch (error) {
+    // A fault after the commit was sent leaves it open whether the row is there; then the sweep decides.
+    if (error instanceof DomainError) await context.photoFiles.remove([id]).catch(() => {});
+    throw error;
+  }
 }
 
 async function countPhotos(tx: Transaction, itemId: string): Promise<number> {
