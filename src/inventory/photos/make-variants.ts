@@ -45,6 +45,7 @@ export function createVariantMaker(
   { waitMs, restMs }: { waitMs: number; restMs: number },
 ): VariantMaker {
   const makeOnce = createSingleFlight<Made | null>();
+  const makeOnceForNetwork = createSingleFlight<Made | null>();
   const networks = createKeyedSemaphore({
     total: VARIANTS_WAITING_MAX,
     perKey: ORIGINALS_PER_NETWORK,
@@ -60,6 +61,8 @@ export function createVariantMaker(
   /** Nothing here waits for the storage while it holds memory for pictures. */
   async function make(photo: FoundPhoto, file: PhotoFileName, wait: Wait): Promise<Made | null> {
     const { photoId, storedFormat, format, square } = photo;
+    // It may have been made while this one waited.
+    if ((await files.stat(photoId, file, wait.signal)) !== null) return 'kept';
     const source = await readOriginal(files, photoId, storedFormat, wait.signal);
     if (source === null) return null;
     const to = square === null ? format : storedFormat;
@@ -67,18 +70,6 @@ export function createVariantMaker(
     const options = { memoryBytes, cpuMs: cpuLimitMs(storedFormat, format), signal: wait.signal };
     const render = () => renderPhoto(source, photo, options);
     return await keep(photo, file, await withVariantMemory(photo.organizationId, memoryBytes, render, wait));
-  }
-
-  /**
-   * The place of a visitor who went away stays taken for a moment. Without that, visitors who leave soon would have one original
-   * after the other read for nothing.
-   */
-  async function makeOrRest(...[photo, file, wait]: Parameters<typeof make>): Promise<Made | null> {
-    try {
-      return await make(photo, file, wait);
-    } finally {
-      if (wait.signal.aborted) await sleep(restMs, undefined, { ref: false });
-    }
   }
 
   async function keep(photo: FoundPhoto, file: PhotoFileName, bytes: Buffer): Promise<Made> {
@@ -97,14 +88,34 @@ export function createVariantMaker(
   return async (photo, file, original, { network, signal }) => {
     const deadlineMs = performance.now() + waitMs;
     const weight = Math.max(original.size ?? FILE_BYTES_MAX, ORIGINAL_LEAST_BYTES);
-    return await makeOnce(
-      `${photo.photoId}/${file}`,
-      (ended) => {
+    const name = `${photo.photoId}/${file}`;
+
+    /**
+     * The place of a visitor who went away stays taken until the work has ended, and for a moment more. Without that, visitors who
+     * leave soon would have one original after the other read for nothing.
+     */
+    async function makeInPlace(left: AbortSignal): Promise<Made | null> {
+      let own: Promise<unknown> = Promise.resolve();
+      const start = (ended: AbortSignal) => {
         const wait = { deadlineMs, signal: ended };
-        const makeInTurn = () =>
-          originals.run(photo.organizationId, () => makeOrRest(photo, file, wait), { ...wait, weight });
-        return networks.run(network, makeInTurn, wait);
-      },
+        const made = originals.run(photo.organizationId, () => make(photo, file, wait), { ...wait, weight });
+        own = made;
+        return made;
+      };
+      try {
+        return await makeOnce(name, start, { signal: left });
+      } finally {
+        if (left.aborted) {
+          await own.catch(() => {});
+          await sleep(restMs, undefined, { ref: false });
+        }
+      }
+    }
+
+    // Nobody joins a visitor who still waits behind others of another network: whoever asks for everything first would have all wait.
+    return await makeOnceForNetwork(
+      `${network} ${name}`,
+      (left) => networks.run(network, () => makeInPlace(left), { deadlineMs, signal: left }),
       { signal },
     );
   };

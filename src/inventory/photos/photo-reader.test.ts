@@ -135,6 +135,29 @@ describe('variants of photos that are not made yet', () => {
     assert.ok(seen.reads <= under + 2, `${seen.reads} originals were read, ${under} before the clients left`);
   });
 
+  it('that a visitor of a busy network has asked for first are made for one of another network at once', async () => {
+    const reader = createPhotoReader(world.db, files, () => {}, { memoryWaitMs: WAIT_MS });
+    const open = async (index: number, network: string, signal = new AbortController().signal) => {
+      const name = parsePhotoName(`${photoIds[index]}.webp`);
+      const found = name && (await reader.find(name, { network, signal }));
+      assert.ok(found);
+      const opened = await reader.open(found, { network, signal });
+      opened?.body.destroy();
+      opened?.release();
+    };
+    const slow = Promise.withResolvers<void>();
+    reading = slow;
+    const busy = Array.from({ length: 3 }, (_, index) => open(index, '192.0.2.1'));
+    await until(async () => seen.readingNow === SLOTS_MAX, 'too few were read');
+    reading = null;
+    await open(2, '198.51.100.1');
+    assert.equal(seen.readingNow, SLOTS_MAX);
+    slow.resolve();
+    await Promise.all(busy);
+    // The third was there when its turn came.
+    assert.equal(seen.reads, 3);
+  });
+
   it('of a network whose visitors leave are not read one after the other, and others are', async () => {
     const reader = createPhotoReader(world.db, files, () => {}, { restMs: WAIT_MS });
     const open = async (index: number, visitor: Visitor) => {
