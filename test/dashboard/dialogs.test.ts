@@ -82,6 +82,51 @@ describe('a dialog', () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('asks before the browser’s Back loses what was typed, and leaves at once while nothing is', async (t) => {
+    const { page, dialog, question, complaints } = await openSale(t);
+    const start = async () => {
+      // By a link of the page, so that Back has somewhere to go without a load.
+      await page.goto(`${site.url}/customers`);
+      await page.getByRole('navigation').getByRole('link', { name: 'Sales' }).first().click();
+      await page.getByRole('button', { name: 'Record a sale' }).first().click();
+      await dialog.getByRole('button', { name: 'Choose Royal Oak' }).click();
+      await dialog.getByLabel('Amount').waitFor();
+    };
+    await start();
+    await page.goBack();
+    await page.waitForURL(`${site.url}/customers`);
+    assert.equal(await question.count(), 0);
+
+    await start();
+    await dialog.getByLabel('Amount').fill('11000');
+    await page.goBack();
+    await question.getByRole('button', { name: 'Keep editing' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.match(await dialog.getByLabel('Amount').inputValue(), /^11,?000/);
+    await page.waitForURL(/\/sales/);
+    await page.goBack();
+    await question.getByRole('button', { name: 'Discard' }).click();
+    await page.waitForURL(`${site.url}/customers`);
+    await dialog.waitFor({ state: 'detached' });
+    assert.deepEqual(complaints, []);
+  });
+
+  it('closes with what Back discards, also where the page below stays', async (t) => {
+    const { page, context } = await site.openAs(owner, '/watches');
+    t.after(() => context.close());
+    await page.getByRole('tab', { name: /^In stock/ }).click();
+    await page.waitForURL(/\?/);
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save as a new view' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Save this view' });
+    await dialog.getByLabel('Name').fill('Mine');
+    await page.goBack();
+    const question = page.getByRole('dialog', { name: 'Discard what you typed?' });
+    await question.getByRole('button', { name: 'Discard' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.waitForURL(`${site.url}/watches`);
+  });
+
   it('stays open when Escape closes a list of choices in it, and asks about a choice', async (t) => {
     const { page, context } = await site.openAs(owner, '/settings/team');
     t.after(() => context.close());

@@ -33,12 +33,15 @@ export function useTypedInput(): TypedInput {
       for (const name of events) content.removeEventListener(name, note);
     };
   }, []);
-  const isThere = () =>
-    [...fields.current].some(
-      ([field, { values, isTouched }]) =>
-        // Choices of a list come without an event of their own.
-        field.isConnected && (isTouched || isChoice(field)) && !values.has(textOf(field)),
-    );
+  const isThere = useCallback(
+    () =>
+      [...fields.current].some(
+        ([field, { values, isTouched }]) =>
+          // Choices of a list come without an event of their own.
+          field.isConnected && (isTouched || isChoice(field)) && !values.has(textOf(field)),
+      ),
+    [],
+  );
   return { ref, isThere };
 }
 

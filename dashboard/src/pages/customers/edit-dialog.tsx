@@ -4,7 +4,6 @@ import { useState } from 'react';
 import type { Input } from '../../api/client.ts';
 import { queryClient, readAnew, useOperation } from '../../api/queries.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { COUNTRIES } from '../settings/business-choices.ts';
 import { type CustomerPage, customerQuery, nameOf } from './customer-queries.ts';
 
@@ -50,7 +49,6 @@ export function EditDialog({ customer, onClose }: { customer: CustomerPage; onCl
   };
   return (
     <Dialog opened onClose={onClose} title={`Edit ${nameOf(begun)}`} size="lg">
-      <LeaveGuard isDirty={isDirty && !save.isSuccess} />
       <form onSubmit={form.onSubmit(submit)}>
         <Stack gap="sm">
           {theirs === null ? null : <Changed mine={form.values} begun={valuesOf(begun)} theirs={valuesOf(theirs)} />}

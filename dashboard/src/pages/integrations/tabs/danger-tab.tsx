@@ -87,7 +87,7 @@ function DeleteIntegration({ integration: { id, name } }: { integration: Integra
     success: 'Its key is unknown now. Its records are being removed.',
     onSuccess() {
       void queryClient.invalidateQueries({ queryKey: integrationsQuery.queryKey });
-      void navigate({ to: paths.integrations() });
+      void navigate({ to: paths.integrations(), ignoreBlocker: true });
     },
   });
   return (

@@ -1,6 +1,7 @@
-import { Modal, NumberInput, Stack } from '@mantine/core';
+import { NumberInput, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useOperation } from '../../../api/queries.ts';
+import { Dialog } from '../../../ui/dialog.tsx';
 import { type StockChoice, StockPicker } from '../../../ui/stock-picker.tsx';
 import { refreshOrder } from '../order-actions.tsx';
 import type { Order } from '../order-queries.ts';
@@ -27,7 +28,12 @@ export function MatchDialog({ order, lineId, onClose }: MatchDialogProps) {
     match.mutate({ params, body: { line_id: lineId, item_id: item.id, ...(line === null ? { units } : {}) } });
   };
   return (
-    <Modal opened onClose={onClose} size="lg" title={line === null ? 'Add an item' : `Match ${line.title ?? 'a line'}`}>
+    <Dialog
+      opened
+      onClose={onClose}
+      size="lg"
+      title={line === null ? 'Add an item' : `Match ${line.title ?? 'a line'}`}
+    >
       <Stack gap="sm">
         {line === null ? (
           <NumberInput
@@ -41,6 +47,6 @@ export function MatchDialog({ order, lineId, onClose }: MatchDialogProps) {
         ) : null}
         <StockPicker verb="Match" unitsWanted={wanted} isBusy={match.isPending} onChoose={choose} />
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
