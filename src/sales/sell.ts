@@ -54,6 +54,7 @@ export async function sellUnits(
       object: { kind: 'item', id: itemId },
       old: { units: item.units },
       new: { units: item.units - units, saleId: id, ...(amount === null ? {} : { amount }) },
+      ...(amount === null ? {} : { about: { currency } }),
       at: context.now(),
     });
     return id;
@@ -77,8 +78,8 @@ export async function changeSale(
   const { customerId } = changes;
   const withBuyer = lockingBuyer(context, organizationId, customerId ?? null);
   await withBuyer.db.transaction(async (tx) => {
-    const [sale] = await tx.query<SaleTerms & { orderId: string | null; status: string }>(sql`
-      select amount, customer_id as "customerId", order_id as "orderId", status from sales
+    const [sale] = await tx.query<SaleTerms & { currency: string | null; orderId: string | null; status: string }>(sql`
+      select amount, currency, customer_id as "customerId", order_id as "orderId", status from sales
       where id = ${saleId} and organization_id = ${organizationId} for update`);
     if (sale === undefined) throw missingSale();
     if (sale.status === 'voided') throw alreadyVoided();
@@ -87,9 +88,9 @@ export async function changeSale(
     }
     const terms = { amount: sale.amount, customerId: sale.customerId, ...changes };
     // Sales of older releases have no currency. A page shows them that of the business.
-    const currency = await currencyOf(tx, organizationId);
+    const currency = sale.currency ?? (await currencyOf(tx, organizationId));
     await tx.query(sql`
-      update sales set amount = ${terms.amount}, currency = coalesce(currency, ${currency}), customer_id = ${terms.customerId}
+      update sales set amount = ${terms.amount}, currency = ${currency}, customer_id = ${terms.customerId}
       where id = ${saleId}`);
     await recordAudit(tx, actor, {
       organizationId,
@@ -97,6 +98,7 @@ export async function changeSale(
       object: { kind: 'sale', id: saleId },
       old: { amount: sale.amount, customerId: sale.customerId },
       new: { amount: terms.amount, customerId: terms.customerId },
+      ...(terms.amount === sale.amount ? {} : { about: { currency } }),
       at: context.now(),
     });
   });

@@ -18,11 +18,11 @@ type ChangeListProps = {
 /** What changed, each field as it was and as it is. */
 export function ChangeList({ changes, personalFields = [], names = {} }: ChangeListProps) {
   const { organization } = useSession();
-  const context = { currency: organization.currency, timeZone: organization.time_zone, names };
+  const context = { currency: currencyOf(changes) ?? organization.currency, timeZone: organization.time_zone, names };
   const text = (field: string, value: unknown) => valueText(field, value, context);
   const shown = ofPromotion(changes)
     .flatMap(eachField)
-    .filter(({ field }) => !UNNAMED.has(field));
+    .filter(({ field }) => !UNNAMED.has(field) && !(field === 'currency' && isOfSale(changes)));
   if (shown.length === 0 && personalFields.length === 0) return null;
   return (
     <ul className="change-list">
@@ -68,6 +68,14 @@ function ofPromotion(changes: FieldChange[]): FieldChange[] {
   const ordered = [...changes.filter((one) => one !== start && !end.includes(one)), start, ...end];
   if (start.new !== null) return ordered;
   return ordered.flatMap(({ field, old }) => (old === null ? [] : [{ field, old: null, new: old }]));
+}
+
+const isOfSale = (changes: FieldChange[]) => changes.some(({ field }) => field === 'amount');
+
+/** Of the amount of a sale, which stands beside it. Older entries have none: their sale was in that of the business. */
+function currencyOf(changes: FieldChange[]): string | null {
+  const own = isOfSale(changes) ? changes.find(({ field }) => field === 'currency')?.new : undefined;
+  return typeof own === 'string' ? own : null;
 }
 
 /** What was done, in a few words. */

@@ -23,6 +23,7 @@ const FIELD_LABELS: Record<string, string> = {
   staff_sees_cost: 'Staff may see cost prices',
   location_id: 'Location',
   business_unit_id: 'Business unit',
+  customer_id: 'Buyer',
   integration_id: 'Channel',
   reservation_id: 'Reservation',
   starts_at: 'Starts',
@@ -78,7 +79,7 @@ function timeText(value: string, { timeZone }: TextContext): string {
 }
 
 function numberText(name: string, value: number, { currency }: TextContext): string {
-  if (name.endsWith('_amount')) return formatMoney(value, currency);
+  if (name === 'amount' || name.endsWith('_amount')) return formatMoney(value, currency);
   if (name.endsWith('_basis_points')) return `${formatNumber(value / BASIS_POINTS_PER_PERCENT)} %`;
   if (name === 'year') return String(value);
   const field = ATTRIBUTE_FIELDS.get(name);
