@@ -16,18 +16,18 @@ export type Column<Row> = {
   isTitle?: boolean;
   /**
    * Where it stands in the rows of a phone. Unless it says so, the first column is the title, the first with figures the
-   * side, and the others follow in the lines below.
+   * side, and the others follow in the lines below. What acts on the row stands in its corner.
    */
   phone?: PhonePlace;
   /** What a phone shows instead of the cell. */
   phoneCell?: (row: Row) => ReactNode;
 };
 
-export type PhonePlace = 'title' | 'side' | 'line' | 'none';
+export type PhonePlace = 'title' | 'side' | 'corner' | 'line' | 'none';
 
 /** The columns of a row on a phone, by their place. */
 export function phoneColumns<Row>(columns: readonly Column<Row>[]): Record<PhonePlace, Column<Row>[]> {
-  const places: Record<PhonePlace, Column<Row>[]> = { title: [], side: [], line: [], none: [] };
+  const places: Record<PhonePlace, Column<Row>[]> = { title: [], side: [], corner: [], line: [], none: [] };
   const title = columns.find(({ phone }) => phone === 'title') ?? columns.find(({ phone }) => phone === undefined);
   const side =
     columns.find(({ phone }) => phone === 'side') ??

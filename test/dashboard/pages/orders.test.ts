@@ -7,8 +7,11 @@ import { TESTER } from '../../harness/actor.ts';
 import {
   assertBothLooks,
   type DashboardSite,
+  DESKTOP_WIDTH,
   type Person,
+  PHONE_WIDTH,
   startDashboard,
+  turnTo,
 } from '../../harness/browser/dashboard-browser.ts';
 import { until } from '../../harness/database/locks.ts';
 import { addShop, type Shop } from '../../harness/shop.ts';
@@ -230,8 +233,23 @@ describe('the pages of orders and sales', () => {
     await page.reload();
     await button(page, 'Actions for the sale of Reverso Duoface').click();
     await page.getByRole('menuitem', { name: 'Correct the sale' }).click();
-    await page.getByRole('dialog').getByLabel('Amount (JPY)').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByLabel('Amount (JPY)').fill('9000');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.goto(`${site.url}/audit`);
+    // Each in the currency of its time.
+    await page.getByText(/^JPY.9,000$/).waitFor();
+    await page
+      .getByText(/^USD.8,900\.00$/)
+      .first()
+      .waitFor();
+    await page.goto(`${site.url}/sales?q=reverso`);
+    await turnTo(page, { width: PHONE_WIDTH, scheme: 'light' });
+    const menu = await button(page, 'Actions for the sale of Reverso Duoface').boundingBox();
+    const card = await page.getByRole('list', { name: 'Sales' }).getByRole('listitem').boundingBox();
+    assert.ok(menu !== null && card !== null);
+    assert.ok(menu.y - card.y < 16 && card.x + card.width - menu.x - menu.width < 16, 'the menu is in the corner');
+    await turnTo(page, { width: DESKTOP_WIDTH, scheme: 'light' });
     await button(page, 'Actions for the sale of Reverso Duoface').click();
     await page.getByRole('menuitem', { name: 'Void the sale' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Void the sale' }).click();

@@ -136,7 +136,9 @@ const COLUMNS: Column<AuditEntry>[] = [
     phone: 'title',
     phoneCell: (entry) => (
       <>
-        <strong>{actionText(entry)}</strong>
+        <div>
+          <strong>{actionText(entry)}</strong>
+        </div>
         <ObjectCell entry={entry} />
       </>
     ),

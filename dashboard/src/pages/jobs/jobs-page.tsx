@@ -62,7 +62,7 @@ const COLUMNS: Column<Job>[] = [
   { id: 'status', header: 'Status', width: 120, cell: (job) => <JobStatus job={job} /> },
   { id: 'result', header: 'Result', cell: (job) => <ResultCell job={job} /> },
   { id: 'created', header: 'Started', width: 130, cell: (job) => <Time at={job.created_at} /> },
-  { id: 'actions', header: 'Actions', width: 110, cell: (job) => <JobActions job={job} /> },
+  { id: 'actions', header: 'Actions', width: 110, phone: 'corner', cell: (job) => <JobActions job={job} /> },
 ];
 
 function ResultCell({ job }: { job: Job }) {

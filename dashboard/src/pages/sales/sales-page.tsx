@@ -168,7 +168,13 @@ function columnsOf(open: (opened: Opened) => void): Column<SaleRow>[] {
     { id: 'amount', header: 'Amount', align: 'right', phone: 'side', cell: (sale) => <AmountCell sale={sale} /> },
     { id: 'created', header: 'Sold', isSortable: true, cell: (sale) => <Time at={sale.created_at} /> },
     { id: 'id', header: 'Id', isHidden: true, cell: (sale) => <CopyId id={sale.id} /> },
-    { id: 'actions', header: 'Actions', width: 64, cell: (sale) => <RowMenu sale={sale} open={open} /> },
+    {
+      id: 'actions',
+      header: 'Actions',
+      width: 64,
+      phone: 'corner',
+      cell: (sale) => <RowMenu sale={sale} open={open} />,
+    },
   ];
 }
 

@@ -34,6 +34,11 @@ export function PhoneRows<Row>(props: RowsProps<Row>) {
                   {contentOf(column, row)}
                 </div>
               ))}
+              {places.corner.map((column) => (
+                <div key={column.id} className="phone-row-corner">
+                  {contentOf(column, row)}
+                </div>
+              ))}
             </div>
             {places.line.length === 0 ? null : (
               <dl className="phone-row-line">
