@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { sql } from '../../../src/db/sql.ts';
 import { createItem, editItem } from '../../../src/inventory/items/item-operations.ts';
@@ -9,11 +9,14 @@ import { sellUnits } from '../../../src/sales/sell.ts';
 import { TESTER } from '../../harness/actor.ts';
 import {
   assertAccessible,
+  assertBothLooks,
   type DashboardSite,
   type Person,
+  PHONE_WIDTH,
   save,
   startDashboard,
   toast,
+  turnTo,
   until,
 } from '../../harness/browser/dashboard-browser.ts';
 import { part, watch } from '../../harness/stock.ts';
@@ -47,6 +50,7 @@ describe('the page of an item', () => {
     await page.getByRole('textbox', { name: /^Price/ }).fill('5200');
     await page.getByRole('combobox', { name: 'Brand' }).fill('Omega');
     await page.getByLabel('Model').fill('Speedmaster');
+    await page.getByRole('button', { name: /^Details of/ }).click();
     await page.getByText(/^What .* would read$/).waitFor();
     // Chosen before there is an item: it is uploaded with the save.
     await page.getByLabel('Photo files').setInputFiles([
@@ -121,6 +125,37 @@ describe('the page of an item', () => {
     await toast(page, 'Saved.').waitFor();
     const item = await readItem(site.world.db, dealer.organizationId, id);
     assert.deepEqual([item.title, item.attributes.year], ['Half typed', 1950]);
+  });
+
+  it('shows a channel in one row, in two lines on a phone, and below it only what went wrong', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    await site.world.db.query(sql`update integrations set name = 'Main site' where id = ${dealer.integrationId}`);
+    const { page, context, complaints } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    const channels = page.getByRole('region', { name: 'Channels' });
+    const row = channels.getByRole('listitem').filter({ hasText: 'Main site' });
+    await row.getByRole('switch', { name: 'Main site' }).press('Space');
+    await row.getByText('Published', { exact: true }).waitFor();
+    // Its webhooks have no URL.
+    await row.getByText('Last event:').waitFor();
+    const top = async (part: Locator) => Math.round((await part.boundingBox())?.y ?? Number.NaN);
+    const middle = async (part: Locator) => {
+      const box = await part.boundingBox();
+      return (box?.y ?? Number.NaN) + (box?.height ?? 0) / 2;
+    };
+    const [name, state, price] = [
+      row.getByText('Main site', { exact: true }),
+      row.getByText('Published', { exact: true }),
+      row.getByText(/^USD/).first(),
+    ];
+    for (const part of [state, price]) assert.ok(Math.abs((await middle(part)) - (await middle(name))) < 6);
+    await row.getByRole('button', { name: 'Details of Main site' }).click();
+    await row.getByRole('region', { name: 'JSON on Main site' }).waitFor();
+    await assertBothLooks(page, 'a channel with its details');
+    await turnTo(page, { width: PHONE_WIDTH, scheme: 'light' });
+    assert.ok((await top(price)) > (await middle(name)), 'the price is in the second line');
+    assert.ok(Math.abs((await middle(price)) - (await middle(state))) < 6);
+    assert.deepEqual(complaints, []);
   });
 
   it('takes back an edit from its history, and says what stays because it was changed since', async (t) => {

@@ -7,7 +7,7 @@ import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import { Status } from '../../ui/status.tsx';
 import { ActionsMenu } from './actions-menu.tsx';
-import { ChannelsPanel } from './channels-panel.tsx';
+import { ChannelsPanel } from './channels/channels-panel.tsx';
 import { ConflictDialog } from './form/conflict-dialog.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import './item.css';

@@ -9,7 +9,7 @@ import { toastSuccess } from '../../ui/feedback/toasts.ts';
 import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { Page } from '../../ui/page/page.tsx';
 import type { Kind } from '../stock/stock-queries.ts';
-import { ChannelsPanel } from './channels-panel.tsx';
+import { ChannelsPanel } from './channels/channels-panel.tsx';
 import './item.css';
 import { merged } from './form/conflicts.ts';
 import { focusFirstError } from './form/item-editor.ts';

@@ -1,12 +1,12 @@
 import {
   DELIVERY_STATUS_LABELS,
   UNSENT_REASON_LABELS,
-} from '../../../../src/contract/dashboard/integrations/delivery-labels.ts';
-import { paths } from '../../paths.ts';
-import { Status } from '../../ui/status.tsx';
-import { TextLink } from '../../ui/text-link.tsx';
-import { DELIVERY_TONES } from '../deliveries/delivery-parts.tsx';
-import type { ItemChannel } from './item-queries.ts';
+} from '../../../../../src/contract/dashboard/integrations/delivery-labels.ts';
+import { paths } from '../../../paths.ts';
+import { Status } from '../../../ui/status.tsx';
+import { TextLink } from '../../../ui/text-link.tsx';
+import { DELIVERY_TONES } from '../../deliveries/delivery-parts.tsx';
+import type { ItemChannel } from '../item-queries.ts';
 
 type LastEventOutcomeProps = {
   event: NonNullable<ItemChannel['last_event']>;
