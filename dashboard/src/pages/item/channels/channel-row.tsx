@@ -1,8 +1,9 @@
-import { ActionIcon, Code, Switch, Text } from '@mantine/core';
+import { ActionIcon, Switch, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
 import { formatMoney } from '../../../format.ts';
 import { paths } from '../../../paths.ts';
+import { CodeBlock } from '../../../ui/code-block.tsx';
 import { Icon } from '../../../ui/icons.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { TestBadge } from '../../../ui/test-badge.tsx';
@@ -72,7 +73,7 @@ export function ChannelRow({ itemId, channel, isOn, isDraft, onChange }: Channel
           <Text size="sm">{isOn && !isDraft ? `What ${name} reads` : `What ${name} would read`}</Text>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
           <section aria-label={`JSON on ${name}`} className="item-json" tabIndex={0}>
-            <Code block>{JSON.stringify(channel.document, null, 2)}</Code>
+            <CodeBlock>{JSON.stringify(channel.document, null, 2)}</CodeBlock>
           </section>
         </div>
       ) : null}
