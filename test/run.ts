@@ -6,6 +6,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
 import { globalSetup, globalTeardown } from './global-setup.ts';
+import { onInterrupt } from './harness/run/run-watchdog.ts';
 
 /**
  * Runs the test files that are named, or all of them. Then most of them run several to a process, one after the other: a
@@ -29,6 +30,7 @@ const ALONE = [
 ];
 
 const named = process.argv.slice(2);
+onInterrupt(globalTeardown);
 await globalSetup();
 const files = named.length > 0 ? named : await allFiles();
 const results = run({

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+const PREFIX = 'cw-test-';
+/** Holds the number of the process that runs the tests. */
+const RUNNER_FILE = 'runner.pid';
 const MEMORY_FOLDER = '/dev/shm';
 /** Several times what a run has in its folder at one time. */
 const MEMORY_NEEDED_BYTES = 8_000_000_000;
@@ -15,7 +18,10 @@ const MEMORY_NEEDED_BYTES = 8_000_000_000;
  * leaves behind, folders and PostgreSQL servers, is found here and taken away at the end of the run.
  */
 export async function makeRunFolder(): Promise<string> {
-  const folder = await mkdtemp(join(await parentFolder(), 'cw-test-'));
+  const parent = await parentFolder();
+  await removeLeftFolders(parent);
+  const folder = await mkdtemp(join(parent, PREFIX));
+  await writeFile(join(folder, RUNNER_FILE), String(process.pid));
   // Open to the ordinary user as whom PostgreSQL and some services run.
   await chmod(folder, 0o755);
   process.env.TMPDIR = folder;
@@ -36,6 +42,16 @@ async function parentFolder(): Promise<string> {
   return bavail * bsize < MEMORY_NEEDED_BYTES ? tmpdir() : MEMORY_FOLDER;
 }
 
+/** What a run that was killed has left: nobody else would give the memory back before the machine starts anew. */
+async function removeLeftFolders(parent: string): Promise<void> {
+  for (const name of (await readdir(parent)).filter((entry) => entry.startsWith(PREFIX))) {
+    const folder = join(parent, name);
+    const runner = await readFile(join(folder, RUNNER_FILE), 'utf8').catch(() => null);
+    // A folder without one is being made, or another user's.
+    if (runner !== null && !(await isCommandOf(runner, 'test/run.ts'))) await removeRunFolder(folder);
+  }
+}
+
 export async function removeRunFolder(folder: string): Promise<void> {
   for (const pid of await serversIn(folder)) process.kill(pid, 'SIGQUIT');
   await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
@@ -52,9 +68,9 @@ async function serversIn(folder: string): Promise<number[]> {
   return pids;
 }
 
-/** True if the process runs and its command line names the data folder; its number may be another's by now. */
-async function isCommandOf(pid: string, dataDir: string): Promise<boolean> {
-  if (!/^\d+$/.test(pid) || dataDir === '') return false;
+/** True if the process runs and its command line has the name; its number may be another's by now. */
+async function isCommandOf(pid: string, name: string): Promise<boolean> {
+  if (!/^\d+$/.test(pid) || name === '') return false;
   const { stdout } = await run('ps', ['-o', 'args=', '-p', pid]).catch(() => ({ stdout: '' }));
-  return stdout.includes(dataDir);
+  return stdout.includes(name);
 }

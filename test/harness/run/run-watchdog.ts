@@ -8,13 +8,26 @@ import { writeSync } from 'node:fs';
 const RUN_LIMIT_MS = 75 * 60_000;
 
 export function startRunWatchdog(limitMs = RUN_LIMIT_MS): void {
-  setTimeout(() => {
-    for (const { pid, command } of childProcesses()) {
-      if (!/\.test\.(ts|mjs)/.test(command)) continue;
-      writeSync(2, `the tests have run for ${limitMs / 60_000} min; killing ${pid}: ${command}\n`);
-      process.kill(pid, 'SIGKILL');
-    }
-  }, limitMs).unref();
+  setTimeout(() => killTests(`the tests have run for ${limitMs / 60_000} min`), limitMs).unref();
+}
+
+/** So that a run that is interrupted leaves no process and no folder behind. */
+export function onInterrupt(cleanUp: () => Promise<void>): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, async () => {
+      killTests(`interrupted by ${signal}`);
+      await cleanUp();
+      process.exit(1);
+    });
+  }
+}
+
+function killTests(reason: string): void {
+  for (const { pid, command } of childProcesses()) {
+    if (!/\.test\.(ts|mjs)/.test(command)) continue;
+    writeSync(2, `${reason}; killing ${pid}: ${command}\n`);
+    process.kill(pid, 'SIGKILL');
+  }
 }
 
 function childProcesses(): { pid: number; command: string }[] {
