@@ -203,7 +203,7 @@ describe('a new dealer', () => {
     await page.goto(`${integrationUrl}?tab=prices`);
     await settled(page);
     await page.getByLabel('Markup').fill('10');
-    await page.getByText('1 of 1 items would change').waitFor();
+    await page.getByText('1 item would change').waitFor();
     assert.equal(
       await page.getByRole('table', { name: 'Preview' }).getByRole('img').count(),
       0,
@@ -292,7 +292,7 @@ describe('a new dealer', () => {
     await toast('Saved.');
     await button('Save', sam.page).click();
     const dialog = sam.page.getByRole('dialog');
-    await dialog.getByText('They also changed: Year').waitFor();
+    await dialog.getByText('Changed only there, and kept: Year').waitFor();
     await dialog
       .getByRole('radiogroup', { name: 'Title' })
       .getByRole('radio', { name: /^Saved/ })

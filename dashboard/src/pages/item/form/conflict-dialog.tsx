@@ -44,7 +44,7 @@ export function ConflictDialog({ conflicts, takenOver, locations, isSaving, onSa
       ))}
       {takenOver.length === 0 ? null : (
         <Text size="sm" c="dimmed">
-          Also changed there, and kept, since you did not change it here: {takenOver.map(fieldLabel).join(', ')}.
+          Changed only there, and kept: {takenOver.map(fieldLabel).join(', ')}.
         </Text>
       )}
       <Group justify="flex-end" mt="md">
