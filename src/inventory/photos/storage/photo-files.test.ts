@@ -121,6 +121,15 @@ describe('a storage that cannot take photos', () => {
   });
 });
 
+it('a folder takes the first photos of its subfolders, however many come at the same moment', async (t) => {
+  const { files, close } = await openFolder();
+  t.after(close);
+  for (let round = 10; round < 100; round++) {
+    const ids = Array.from({ length: 16 }, () => `${newId('photo').slice(0, -2)}${round}`);
+    await Promise.all(ids.map((id) => files.write(id, 'original.jpg', Buffer.from('a'))));
+  }
+});
+
 async function openFolder() {
   const dir = await mkdtemp(join(tmpdir(), 'crownwheel-photo-files-'));
   return { files: photoFolder(dir), close: () => rm(dir, { recursive: true }) };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chown, type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chown, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { readingDisk, writingDisk } from './disk-threads.ts';
 import { fileStream } from './file-stream.ts';
@@ -101,13 +101,22 @@ async function openFile(path: string): Promise<{ file: FileHandle; size: number 
 /** As in `data-folder.ts`: Node's own "recursive" tries for ever where no folder can be made, as in /proc. */
 async function makeFolders(path: string): Promise<void> {
   try {
+    await makeFolder(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
+    await makeFolders(parent);
+    await makeFolder(path);
+  }
+}
+
+/** Somebody else may make it at the same moment. */
+async function makeFolder(path: string): Promise<void> {
+  try {
     await mkdir(path, { mode: FOLDER_MODE });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && (await stat(path).catch(nullIfMissing))?.isDirectory()) return;
-    if (code !== 'ENOENT' || (await lstat(dirname(path)).catch(nullIfMissing)) !== null) throw error;
-    await makeFolders(dirname(path));
-    await makeFolders(path);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!(await stat(path)).isDirectory()) throw error;
   }
 }
 
