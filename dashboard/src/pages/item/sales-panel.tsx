@@ -82,6 +82,7 @@ export function VoidDialog({ item, sale, onClose, onChanged }: VoidDialogProps) 
       isOpen
       title="Void this sale?"
       verb="Void sale"
+      keep="Keep the sale"
       isDangerous
       isBusy={voidSale.isPending}
       onConfirm={() => voidSale.mutate({ params: { item_id: item.id, sale_id: sale.id } })}
