@@ -69,6 +69,8 @@ type OperationOptions<R extends Route> = {
    * answer was lost has it done once.
    */
   isNamed?: boolean;
+  /** What is done in the same queue is done one after the other: the service could take two requests the other way round. */
+  queue?: string;
   /** Shows every refusal itself, as the page for signing in does. */
   onRefusal?: (message: string) => void;
 };
@@ -81,6 +83,7 @@ export function useOperation<R extends Route>(route: R, options: OperationOption
   const running = useRef(new Set<string>());
   const attempt = useAttemptNames();
   const { mutate, ...mutation } = useMutation<Output<R>, ApiFailure, Input<R>>({
+    ...(options.queue === undefined ? {} : { scope: { id: options.queue } }),
     mutationFn: (input) =>
       (api as (route: R, input: Input<R>) => Promise<Output<R>>)(route, options.isNamed ? attempt.named(input) : input),
     async onSuccess(output, input) {

@@ -211,6 +211,45 @@ describe('the photos of an item', () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('keeps a turned photo in its place while the order before it is still being saved', async (t) => {
+    const id = await createItem(site.world.channel, TESTER, dealer.organizationId, watch());
+    const { page, context, complaints } = await site.openAs(owner, `/watches/${id}`);
+    t.after(() => context.close());
+    const colors = ['#300', '#030', '#003'];
+    const files = await Promise.all(
+      colors.map(async (color) => ({ name: `${color}.jpg`, mimeType: 'image/jpeg', buffer: await picture(color) })),
+    );
+    await page.getByLabel('Photo files').setInputFiles(files);
+    await page.getByText('3 of 50.').waitFor();
+    const photosOf = async () => (await readItem(site.world.db, dealer.organizationId, id)).photos.map((one) => one.id);
+    const shown = () =>
+      page.evaluate<string[]>('[...document.querySelectorAll("li[data-row-key]")].map((row) => row.dataset.rowKey)');
+    const [a, b, c] = await photosOf();
+    const saved = Promise.withResolvers<void>();
+    const moves: string[] = [];
+    await page.route(`**/items/${id}/photos`, async (route) => {
+      moves.push(route.request().postData() ?? '');
+      const answer = await route.fetch();
+      await saved.promise;
+      await route.fulfill({ response: answer });
+    });
+
+    await page.getByRole('button', { name: 'Move photo 1 later' }).press('Enter');
+    await until(async () => assert.deepEqual(await photosOf(), [b, a, c]));
+    await page.getByRole('button', { name: 'Turn photo 2' }).press('Enter');
+    await until(async () => assert.equal((await photosOf()).includes(a ?? ''), false));
+    const turned = (await photosOf())[1];
+    await until(async () => assert.deepEqual(await shown(), [b, turned, c]));
+    // The next order waits for the one before: the service must not take them the other way round.
+    await page.getByRole('button', { name: 'Move photo 2 later' }).press('Enter');
+    await until(async () => assert.deepEqual(await shown(), [b, c, turned]));
+    assert.deepEqual(moves, [JSON.stringify({ photo_ids: [b, a, c] })]);
+    saved.resolve();
+    await until(async () => assert.deepEqual(await photosOf(), [b, c, turned]));
+    await until(async () => assert.deepEqual(await shown(), [b, c, turned]));
+    assert.deepEqual(complaints, []);
+  });
+
   it('refuses what is no photo, or a damaged one, before the item is saved', async (t) => {
     const { page, context } = await site.openAs(owner, '/watches/new');
     t.after(() => context.close());

@@ -51,7 +51,7 @@ export function PhotoPanel({ item, onChanged }: { item: Item; onChanged: () => P
 function usePhotos(item: Item, onChanged: () => Promise<void>) {
   const [order, setOrder] = useState<string[] | null>(null);
   const { offer } = useUndo();
-  const reorder = useOperation('PUT /items/{item_id}/photos');
+  const reorder = useOperation('PUT /items/{item_id}/photos', { queue: `photos of ${item.id}` });
   // A turned photo is a new one: until the page knows it, nothing else may be done with the old.
   const rotate = useOperation('POST /items/{item_id}/photos/{photo_id}/rotate', { onSuccess: onChanged });
   const remove = useOperation('DELETE /items/{item_id}/photos/{photo_id}', {
@@ -61,10 +61,9 @@ function usePhotos(item: Item, onChanged: () => Promise<void>) {
     },
   });
   const byId = new Map(item.photos.map((photo) => [photo.id, photo]));
-  // A photo that came or went meanwhile is what the service says, whatever order is wished for.
-  const known = item.photos.map(({ id }) => id);
+  // A photo that came or went meanwhile is where the service says, whatever order is wished for: a turned one has come.
   const wished = (order ?? []).filter((id) => byId.has(id));
-  const ids = [...wished, ...known.filter((id) => !wished.includes(id))];
+  const ids = item.photos.reduce((all, { id }, at) => (all.includes(id) ? all : all.toSpliced(at, 0, id)), wished);
   const paramsOf = (photoId: string) => ({ params: { item_id: item.id, photo_id: photoId } });
 
   function move(id: string, to: number): void {
