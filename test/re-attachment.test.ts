@@ -24,6 +24,11 @@ const TRACES: Record<string, (shop: Shop) => Promise<unknown>> = {
   'events of an item that is gone': async (shop) =>
     deleteItem(world.channel, TESTER, shop.organizationId, await publishNew(world, shop, watch())),
   'a customer': (shop) => shop.post('/v1/customers', { external_id: 'c1' }),
+  'a test customer whose answer is forgotten': async (shop) => {
+    await world.db.query(sql`update integrations set is_test_mode = true where id = ${shop.integrationId}`);
+    await shop.post('/v1/customers', { email: 'buyer@a.ch' });
+    await world.db.query(sql`delete from idempotency_records where integration_id = ${shop.integrationId}`);
+  },
   'an answer under a key': (shop) => shop.post('/v1/customers', { email: 'buyer@a.ch' }),
   'a ping': (shop) => shop.post('/v1/test/webhook_ping'),
 };

@@ -192,7 +192,15 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     file: 'dealers/integrations/attach-integration.ts',
-    reads: ['publications', 'orders', 'events', 'customer_external_ids', 'idempotency_records'],
+    reads: [
+      'publications',
+      'orders',
+      'events',
+      'reservations',
+      'customer_external_ids',
+      'test_customers',
+      'idempotency_records',
+    ],
     reason: 'An integration is attached only if it holds no other dealer’s data.',
   },
   {

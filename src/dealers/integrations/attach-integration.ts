@@ -98,12 +98,14 @@ async function assertNoForeignData(db: Queryable, integrationId: string, organiz
       and (exists (select from publications where integration_id = i.id)
         or exists (select from orders where integration_id = i.id)
         or exists (select from events where integration_id = i.id)
+        or exists (select from reservations where integration_id = i.id)
         or exists (select from customer_external_ids where integration_id = i.id)
+        or exists (select from test_customers where integration_id = i.id)
         or exists (select from idempotency_records where integration_id = i.id))`);
   if (rows.length > 0) {
     throw new DomainError(
       'wrong_status',
-      "This integration has another dealer's stock, orders or events; make a new one for this dealer.",
+      "This integration has another dealer's stock, orders, customers or events; make a new one for this dealer.",
       'organization',
     );
   }
