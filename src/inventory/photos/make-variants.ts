@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
 import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { BYTES_PER_MB } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { raiseStorageUsage } from '../../quota/storage-usage.ts';
+import { PictureFault } from './conversion/converter.ts';
 import { renderPhoto } from './encode-photos.ts';
 import {
   cpuLimitMs,
@@ -19,7 +21,7 @@ import { FILE_BYTES_MAX, type FileStat, type PhotoFiles, readOriginal } from './
 /** What a visitor gets of a variant: its file, or the picture itself if it could not be kept. */
 export type Made = 'kept' | Buffer;
 
-/** Makes a variant and keeps it; null if the original is lost. `original` is its file, and decides how long it waits. */
+/** Makes a variant and keeps it; null if the original is lost, or can't be converted. `original` is its file, and decides how long it waits. */
 export type VariantMaker = (
   photo: FoundPhoto,
   file: PhotoFileName,
@@ -35,6 +37,9 @@ const ORIGINALS_BYTES = 192 * BYTES_PER_MB;
 const ORIGINALS_BYTES_PER_DEALER = ORIGINALS_BYTES / 2;
 /** What a small one counts as: at most six are under way, three of them of one dealer. */
 const ORIGINAL_LEAST_BYTES = 32 * BYTES_PER_MB;
+/** What can't be converted costs its whole limit of time, and anybody may ask for it again and again. */
+const IMPOSSIBLE_MAX = 10_000;
+const IMPOSSIBLE_TTL_MS = 3_600_000;
 /** With eight of one network, visitors who went away at once cost twice the CPU time and memory. */
 const ORIGINALS_PER_NETWORK = 2;
 
@@ -46,6 +51,7 @@ export function createVariantMaker(
 ): VariantMaker {
   const makeOnce = createSingleFlight<Made | null>();
   const makeOnceForNetwork = createSingleFlight<Made | null>();
+  const impossible = new LRUCache<string, true>({ max: IMPOSSIBLE_MAX, ttl: IMPOSSIBLE_TTL_MS });
   const networks = createKeyedSemaphore({
     total: VARIANTS_WAITING_MAX,
     perKey: ORIGINALS_PER_NETWORK,
@@ -61,7 +67,8 @@ export function createVariantMaker(
   /** Nothing here waits for the storage while it holds memory for pictures. */
   async function make(photo: FoundPhoto, file: PhotoFileName, wait: Wait): Promise<Made | null> {
     const { photoId, storedFormat, format, square } = photo;
-    // It may have been made while this one waited.
+    // It may have been tried or made while this one waited.
+    if (impossible.has(`${photoId}/${file}`)) return null;
     if ((await files.stat(photoId, file, wait.signal)) !== null) return 'kept';
     const source = await readOriginal(files, photoId, storedFormat, wait.signal);
     if (source === null) return null;
@@ -69,7 +76,14 @@ export function createVariantMaker(
     const memoryBytes = variantWeight(photo, storedFormat, to);
     const options = { memoryBytes, cpuMs: cpuLimitMs(storedFormat, format), signal: wait.signal };
     const render = () => renderPhoto(source, photo, options);
-    return await keep(photo, file, await withVariantMemory(photo.organizationId, memoryBytes, render, wait));
+    try {
+      return await keep(photo, file, await withVariantMemory(photo.organizationId, memoryBytes, render, wait));
+    } catch (error) {
+      if (!(error instanceof PictureFault)) throw error;
+      onFault(error, `${photoId}/${file} can't be made of its original`);
+      impossible.set(`${photoId}/${file}`, true);
+      return null;
+    }
   }
 
   async function keep(photo: FoundPhoto, file: PhotoFileName, bytes: Buffer): Promise<Made> {
@@ -89,6 +103,7 @@ export function createVariantMaker(
     const deadlineMs = performance.now() + waitMs;
     const weight = Math.max(original.size ?? FILE_BYTES_MAX, ORIGINAL_LEAST_BYTES);
     const name = `${photo.photoId}/${file}`;
+    if (impossible.has(name)) return null;
 
     /**
      * The place of a visitor who went away stays taken until the work has ended, and for a moment more. Without that, visitors who

@@ -119,6 +119,17 @@ describe('variants of photos that are not made yet', () => {
     assert.equal(seen.reads, photoIds.length);
   });
 
+  it('are tried once if their original can’t be converted, and are not there then; the original is', async () => {
+    const [id = ''] = photoIds;
+    await real.write(id, 'original.png', Buffer.from('no picture'));
+    for (let time = 1; time <= 3; time++) {
+      assert.equal(await get(urlOf(id, '.webp')).status, 404);
+      assert.equal(seen.reads, 1);
+    }
+    assert.equal(await get(urlOf(id, '.png')).status, 200);
+    assert.equal(await get(urlOf(photoIds[1], '.webp')).status, 200);
+  });
+
   it('are not made for clients that have gone while they waited', async () => {
     reading = Promise.withResolvers();
     const [first, ...others] = photoIds.map((id) => get(urlOf(id, '.avif')));

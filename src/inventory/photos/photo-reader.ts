@@ -144,11 +144,12 @@ export function createPhotoReader(
       const opened = await openFile(photo, file, visitor);
       if (opened !== null) return opened;
       const original = await findOriginal(photo, visitor);
-      const made = original && (await makeVariant(photo, file, original, visitor));
-      if (made === null) {
+      if (original === null) {
         onFault(new Error(`${photo.photoId} has no file`), 'the file of a photo is missing');
         return null;
       }
+      const made = await makeVariant(photo, file, original, visitor);
+      if (made === null) return null;
       // Sent from its file: a client that reads slowly then holds a buffer of some kilobytes, not the picture.
       if (made === 'kept') return await openFile(photo, file, visitor);
       const release = await reads.acquire(visitor.network, waitToRead(visitor));
