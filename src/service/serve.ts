@@ -50,6 +50,7 @@ export async function supervise(
     const group = await startProcesses({
       count: settings.processes,
       address: connection.address,
+      secretKeys: connection.config.secretKeys,
       drainSeconds: settings.drainSeconds,
       freePort: starting.close,
       log,

@@ -6,7 +6,7 @@ import type { DatabaseAddress } from '../../db/connection-settings.ts';
  * | message | from | meaning |
  * |---|---|---|
  * | `hello` | process | It has loaded its program and listens to messages. |
- * | `start` | supervisor | The database answers at this address, and its tables are there. |
+ * | `start` | supervisor | The database answers at this address, and its tables are there; these are the secret keys. |
  * | `prepared` | process | Everything is ready but the port. |
  * | `alive` | process | Its event loop turns. It says so every few seconds. |
  * | `failed` | process | It can't start, for a reason that the operator has to fix. It ends. |
@@ -15,7 +15,7 @@ import type { DatabaseAddress } from '../../db/connection-settings.ts';
  * | `hurry` | supervisor | Do not wait for requests any longer. |
  */
 export type ToProcess =
-  | { kind: 'start'; number: number; address: DatabaseAddress }
+  | { kind: 'start'; number: number; address: DatabaseAddress; secretKeys: readonly string[] }
   | { kind: 'listen' }
   | { kind: 'stop' }
   | { kind: 'hurry' };

@@ -19,7 +19,7 @@ export async function runProcess(settings: Config, { stop, hurry }: StopSignals)
   const roles = settings.roles.filter((role) => role !== 'worker');
   const pages = openPages(settings, log, stop);
   const connection = await connect(
-    { ...settings, roles },
+    { ...settings, roles, secretKeys: start.secretKeys },
     {
       isExclusive: true,
       attachTo: start.address,

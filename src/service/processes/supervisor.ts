@@ -19,6 +19,8 @@ export type ProcessGroup = {
 export type GroupOptions = {
   count: number;
   address: DatabaseAddress;
+  /** Sent to each, or one that is started again would make others if the file of the keys has gone. */
+  secretKeys: readonly string[];
   drainSeconds: number;
   /** Called before the first one listens. */
   freePort(): void;
@@ -37,7 +39,7 @@ export const STOP_SPARE_MS = 5_000;
 
 /** Resolves when all of them listen, or when the start is aborted; rejected if one can't, and then none is left. */
 export async function startProcesses(options: GroupOptions): Promise<ProcessGroup> {
-  const { log } = options;
+  const { log, address, secretKeys } = options;
   const running = new Map<number, Worker>();
   const stopping = new AbortController();
   let hasStarted = false;
@@ -66,7 +68,7 @@ export async function startProcesses(options: GroupOptions): Promise<ProcessGrou
       }
       if (message.kind === 'alive') return;
       if (stopping.signal.aborted) return tell(child, { kind: 'stop' });
-      if (message.kind === 'hello') return tell(child, { kind: 'start', number, address: options.address });
+      if (message.kind === 'hello') return tell(child, { kind: 'start', number, address, secretKeys });
       options.freePort();
       tell(child, { kind: 'listen' });
     });
