@@ -2,7 +2,7 @@ import type { Address } from '../contract/resources/common.ts';
 import type { Transaction } from '../db/database.ts';
 import { plannedAnew, type Sql, sql } from '../db/sql.ts';
 import { unnestRows } from '../db/values/unnest-rows.ts';
-import { addressOf, type CustomerDraft, emailKey } from './customer-draft.ts';
+import { addressOf, type CustomerDraft } from './customer-draft.ts';
 import { rememberedContacts } from './former-contacts.ts';
 
 /** Whose customers: the organization's, as one integration knows them, in one mode. */
@@ -11,6 +11,7 @@ export type CustomerScope = { organizationId: string; integrationId: string; isT
 export type CustomerRecord = {
   id: string;
   email: string | null;
+  emailKey: string | null;
   phone: string | null;
   firstName: string | null;
   lastName: string | null;
@@ -50,14 +51,14 @@ export async function readCustomers(
 ): Promise<FoundCustomers> {
   const { organizationId, integrationId, isTest } = scope;
   const rows = await tx.query<CustomerRecord & { externalIds: string[] }>(sql`
-    select id, email, phone, first_name as "firstName", last_name as "lastName", company, address,
+    select id, email, email_key as "emailKey", phone, first_name as "firstName", last_name as "lastName", company, address,
       created_at as "createdAt", updated_at as "updatedAt",
       array(select e.external_id from customer_external_ids e
         where e.customer_id = c.id and (e.integration_id || '') = ${integrationId} and e.is_test = ${isTest}
         order by e.external_id) as "externalIds"
     from customers c
     where organization_id = ${organizationId} and id = any(array(
-      select found.id from unnest(${keysOf(drafts, ({ email }) => (email == null ? null : emailKey(email)))}::text[]) as asked (key),
+      select found.id from unnest(${keysOf(drafts, ({ emailKey }) => emailKey)}::text[]) as asked (key),
         lateral (select id from customers
           where email_key = asked.key and (organization_id || '') = ${organizationId} and is_test = ${isTest} offset 0) found
       union all
@@ -135,11 +136,11 @@ function charactersOf({ email, phone, firstName, lastName, company, address }: C
 
 /** A key may pass from one customer to another within a batch; a unique index would see both at once. */
 function clearMovedKeys(tx: Transaction, entries: CustomerChanges['entries']): void {
-  const moved = entries.flatMap(({ id, stored, email, phone }) => {
+  const moved = entries.flatMap(({ id, stored, emailKey, phone }) => {
     if (stored === null) return [];
-    const formerEmail = keyOf(stored) === keyOf({ email }) ? null : stored.email;
+    const formerEmail = stored.emailKey === emailKey ? null : stored.email;
     const formerPhone = stored.phone === phone ? null : stored.phone;
-    const hasMoved = stored.phone !== phone || keyOf(stored) !== keyOf({ email });
+    const hasMoved = stored.phone !== phone || stored.emailKey !== emailKey;
     return hasMoved ? [{ id, formerEmail, formerPhone }] : [];
   });
   if (moved.length === 0) return;
@@ -185,7 +186,6 @@ const LINK_COLUMNS = { externalId: 'text', customerId: 'text' } as const;
 function asRows(customers: CustomerRecord[]): Sql {
   const rows = customers.map((customer) => ({
     ...customer,
-    emailKey: keyOf(customer),
     address: addressText(customer),
   }));
   return unnestRows('rows', rows, CUSTOMER_COLUMNS);
@@ -221,10 +221,6 @@ function noteTestCustomers(tx: Transaction, scope: CustomerScope, customerIds: s
 /** For a few the plan that the server keeps is as good, and spares the planning. */
 function planned(statement: Sql, count: number): Sql {
   return count < MANY ? statement : plannedAnew(statement);
-}
-
-function keyOf({ email }: Pick<CustomerRecord, 'email'>): string | null {
-  return email === null ? null : emailKey(email);
 }
 
 function addressText({ address }: CustomerRecord): string | null {

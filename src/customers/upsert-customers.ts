@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { customersLock, lockByName } from '../db/advisory-locks.ts';
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../ids/new-id.ts';
-import { type CustomerDraft, emailKey } from './customer-draft.ts';
+import type { CustomerDraft } from './customer-draft.ts';
 import {
   type CustomerRecord,
   type CustomerScope,
@@ -49,7 +49,7 @@ export async function openCustomerUpserts(
   const { customers: stored, links: storedLinks } = await readCustomers(tx, scope, drafts);
   const entries: Entry[] = stored.map((customer) => ({ ...customer, stored: customer }));
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  const byEmail = index(entries, emailKeyOf);
+  const byEmail = index(entries, (entry) => entry.emailKey);
   const byPhone = index(entries, (entry) => entry.phone);
   /** Which customer the integration means by an external id, and the other way round. */
   const links = new Map(storedLinks);
@@ -58,7 +58,7 @@ export async function openCustomerUpserts(
 
   function find(draft: CustomerDraft): { found: Entry | undefined; conflict: ContactConflict | null } {
     const linked = draft.externalId == null ? undefined : byId.get(links.get(draft.externalId) ?? '');
-    const withEmail = draft.email == null ? undefined : byEmail.get(emailKey(draft.email));
+    const withEmail = draft.emailKey == null ? undefined : byEmail.get(draft.emailKey);
     const withPhone = draft.phone == null ? undefined : byPhone.get(draft.phone);
     return { found: linked ?? withEmail ?? withPhone, conflict: conflictOf(draft, linked, withEmail, withPhone) };
   }
@@ -106,10 +106,10 @@ export async function openCustomerUpserts(
 
   function apply(entry: Entry, draft: CustomerDraft): void {
     if (draft.email !== undefined) {
-      const key = emailKeyOf(entry);
-      if (key !== null) byEmail.delete(key);
+      if (entry.emailKey !== null) byEmail.delete(entry.emailKey);
       entry.email = draft.email;
-      if (draft.email !== null) byEmail.set(emailKey(draft.email), entry);
+      entry.emailKey = draft.emailKey ?? null;
+      if (entry.emailKey !== null) byEmail.set(entry.emailKey, entry);
     }
     if (draft.phone !== undefined) {
       if (entry.phone !== null) byPhone.delete(entry.phone);
@@ -134,7 +134,15 @@ export async function openCustomerUpserts(
   }
 
   function newEntry(): Entry {
-    const nobody = { email: null, phone: null, firstName: null, lastName: null, company: null, address: null };
+    const nobody = {
+      email: null,
+      emailKey: null,
+      phone: null,
+      firstName: null,
+      lastName: null,
+      company: null,
+      address: null,
+    };
     const entry = { id: newId('customer'), ...nobody, createdAt: now, updatedAt: now, stored: null };
     entries.push(entry);
     byId.set(entry.id, entry);
@@ -160,10 +168,6 @@ function isSame(one: CustomerRecord, other: CustomerRecord): boolean {
     one.company === other.company &&
     isDeepStrictEqual(one.address, other.address)
   );
-}
-
-function emailKeyOf({ email }: CustomerRecord): string | null {
-  return email === null ? null : emailKey(email);
 }
 
 function index(entries: Entry[], keyOf: (entry: Entry) => string | null): Map<string, Entry> {

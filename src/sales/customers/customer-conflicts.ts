@@ -1,5 +1,5 @@
 import type { Order } from '../../contract/resources/order.ts';
-import { type CustomerDraft, emailKey } from '../../customers/customer-draft.ts';
+import type { CustomerDraft } from '../../customers/customer-draft.ts';
 import { type FoundCustomers, readCustomers, type StoredCustomer } from '../../customers/customer-rows.ts';
 import type { Database, Queryable, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -128,13 +128,11 @@ async function withCustomers(
 /** Looks up whom a draft may mean. An external id, an email and a phone are one customer's each. */
 function customersByKey({ customers, links }: FoundCustomers): (draft: CustomerDraft) => StoredCustomer[] {
   const byId = new Map(customers.map((customer) => [customer.id, customer]));
-  const byEmail = new Map(
-    customers.flatMap((one) => (one.email === null ? [] : [[emailKey(one.email), one] as const])),
-  );
+  const byEmail = new Map(customers.flatMap((one) => (one.emailKey === null ? [] : [[one.emailKey, one] as const])));
   const byPhone = new Map(customers.flatMap((one) => (one.phone === null ? [] : [[one.phone, one] as const])));
-  return ({ externalId, email, phone }) => {
+  return ({ externalId, emailKey, phone }) => {
     const linked = externalId == null ? undefined : byId.get(links.get(externalId) ?? '');
-    const meant = [linked, email == null ? undefined : byEmail.get(emailKey(email)), byPhone.get(phone ?? '')];
+    const meant = [linked, byEmail.get(emailKey ?? ''), byPhone.get(phone ?? '')];
     return [...new Set(meant.filter((customer) => customer !== undefined))];
   };
 }
