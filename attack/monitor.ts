@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /**
@@ -10,7 +10,7 @@ export type Sample = {
   pauseMs: number;
   /** The most CPU time that its thread took in one go. On a busy machine this says what the service itself did. */
   busyMs: number;
-  /** Of the service and the process in which it has pictures converted. */
+  /** Of the service and the processes in which it has pictures converted. */
   rssBytes: number;
   peakRssBytes: number;
   /** Of the service itself. */
@@ -19,6 +19,8 @@ export type Sample = {
 
 const RESOLUTION_MS = 5;
 const MEMORY_EVERY_MS = 20;
+/** A process takes that long to start. */
+const PROCESSES_EVERY_MS = 200;
 
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -26,9 +28,10 @@ function threadCpuMs(): number {
 }
 
 const PAGE_BYTES = 4_096;
-const CHILDREN = `/proc/${process.pid}/task/${process.pid}/children`;
+const THREADS = '/proc/self/task';
 /** Whether a child converts pictures; the database server does not. */
 const convertsPictures = new Map<string, boolean>();
+let pictureProcesses: string[] = [];
 
 function textOf(file: string): string {
   try {
@@ -39,13 +42,20 @@ function textOf(file: string): string {
   }
 }
 
-function residentBytes(): number {
-  let bytes = process.memoryUsage.rss();
-  for (const pid of textOf(CHILDREN).split(' ').filter(Boolean)) {
+/** Each thread has children of its own, so there are dozens of files to read. */
+function findPictureProcesses(): void {
+  const threads = readdirSync(THREADS);
+  const children = threads.flatMap((id) => textOf(`${THREADS}/${id}/children`).split(' ').filter(Boolean));
+  pictureProcesses = children.filter((pid) => {
     const isPictures = convertsPictures.get(pid) ?? textOf(`/proc/${pid}/cmdline`).includes('conversion-process');
     convertsPictures.set(pid, isPictures);
-    if (isPictures) bytes += Number(textOf(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * PAGE_BYTES;
-  }
+    return isPictures;
+  });
+}
+
+function residentBytes(): number {
+  let bytes = process.memoryUsage.rss();
+  for (const pid of pictureProcesses) bytes += Number(textOf(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * PAGE_BYTES;
   return bytes;
 }
 
@@ -60,6 +70,7 @@ if (process.send !== undefined) {
     busyMs = Math.max(busyMs, nowMs - threadMs);
     threadMs = nowMs;
   }, RESOLUTION_MS).unref();
+  if (process.platform === 'linux') setInterval(findPictureProcesses, PROCESSES_EVERY_MS).unref();
   setInterval(() => {
     peakRssBytes = Math.max(peakRssBytes, residentBytes());
   }, MEMORY_EVERY_MS).unref();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -269,8 +269,10 @@ export async function postmasterOf(dataDir: string): Promise<number | null> {
 
 /** The processes that answer requests, or run another program; the database server is a child, too. */
 export async function childrenOf({ pid }: Pick<Service, 'pid'>, program = 'main.ts'): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  const pids = text.split(' ').filter(Boolean).map(Number);
+  // Each thread has its own.
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const texts = threads.map((id) => readFile(`/proc/${pid}/task/${id}/children`, 'utf8').catch(() => ''));
+  const pids = (await Promise.all(texts)).join(' ').split(' ').filter(Boolean).map(Number);
   const commands = await Promise.all(pids.map(commandOf));
   return pids.filter((_, index) => commands[index]?.includes(program));
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.ts';
+import { ownBytes } from '../../concurrency/own-bytes.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import type { CsvRow } from './csv-file.ts';
 
@@ -59,13 +60,6 @@ export async function readCsvInThread(
       await worker.terminate();
     }
   });
-}
-
-/** Small buffers are parts of a larger one that others use, too. */
-function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer, byteLength } = bytes;
-  const isAlone = buffer instanceof ArrayBuffer && byteLength > 0 && buffer.byteLength === byteLength;
-  return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }
 
 /** Rejects when the thread fails, as by too little memory, or ends without an answer. */

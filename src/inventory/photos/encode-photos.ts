@@ -1,7 +1,8 @@
 import { SemaphoreError } from '../../concurrency/limits/keyed-semaphore.ts';
 import { DomainError } from '../../contract/domain-error.ts';
 import { AVIF_PIXELS_LIMIT, BYTES_PER_MB, PHOTO_LIMIT_BYTES, PHOTO_PIXELS_LIMIT } from '../../contract/limits.ts';
-import { type ConversionOptions, convertPhoto, PictureFault, PictureTooComplexError } from './conversion/converter.ts';
+import { type ConversionOptions, convertPhoto } from './conversion/converter.ts';
+import { PictureFault, PictureTooComplexError } from './conversion/picture-faults.ts';
 import { type PictureHead, readPictureHead } from './file-formats/picture-head.ts';
 import {
   cpuLimitMs,
@@ -47,7 +48,8 @@ const MEMORY_WAIT_MS = 20_000;
 
 /**
  * What a dealer uploaded, made fit to be shown: turned upright, and decoded and encoded anew in its own format, so that
- * nothing travels along that is not the picture, such as the place where it was taken.
+ * nothing travels along that is not the picture, such as the place where it was taken. The bytes move to another thread once there
+ * is memory for them: the caller has them no longer.
  */
 export async function prepareUpload(dealer: string, bytes: Buffer, wait: UploadWait = {}): Promise<ReadyPhoto> {
   if (bytes.length === 0) throw refused('The file is empty.');

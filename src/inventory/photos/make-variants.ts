@@ -5,7 +5,7 @@ import { createSingleFlight } from '../../concurrency/single-flight.ts';
 import { BYTES_PER_MB } from '../../contract/limits.ts';
 import type { Queryable } from '../../db/database.ts';
 import { raiseStorageUsage } from '../../quota/storage-usage.ts';
-import { PictureFault } from './conversion/converter.ts';
+import { PictureFault } from './conversion/picture-faults.ts';
 import { renderPhoto } from './encode-photos.ts';
 import {
   cpuLimitMs,

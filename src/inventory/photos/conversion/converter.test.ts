@@ -11,8 +11,9 @@ import { picture } from '../../../../test/harness/photos.ts';
 import { childrenOf, until } from '../../../../test/service/service-process.ts';
 import { prepareUpload } from '../encode-photos.ts';
 import type { Conversion } from './conversion-messages.ts';
-import { convertPhoto, PictureFault, PictureTooComplexError } from './converter.ts';
+import { convertPhoto } from './converter.ts';
 import { writeFrame } from './frames.ts';
+import { PictureFault, PictureTooComplexError } from './picture-faults.ts';
 
 const NICE_FIELD = 16;
 const COPY: Conversion = { kind: 'variant', format: 'png', square: null };
@@ -77,6 +78,25 @@ describe('the process of pictures', () => {
     assert.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), 'MALLOC_ARENA_MAX=2\0');
   });
 
+  it('is started by a thread that serves nobody, since that stops it', async () => {
+    await convertPhoto(COPY, await picture('png', 5, 5), PLENTY);
+    const pids = await processesOfPictures();
+    const ofMainThread = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+    assert.deepEqual(
+      pids.map((pid) => ofMainThread.split(' ').includes(String(pid))),
+      pids.map(() => false),
+    );
+    assert.notEqual(pids.length, 0);
+  });
+
+  it('takes the bytes of a file, and copies what others use, too', async () => {
+    const alone = new Uint8Array(await picture('png', 5, 5));
+    const part = Buffer.from(alone);
+    await convertPhoto(COPY, alone, PLENTY);
+    await convertPhoto(COPY, part, PLENTY);
+    assert.deepEqual([alone.byteLength, part.byteLength > 0], [0, true]);
+  });
+
   it('that dies takes the pictures that it works on with it, and nothing else; the next picture starts another', async () => {
     const upload = await picture('jpeg', 400, 300);
     await convertPhoto(COPY, await picture('png', 5, 5), PLENTY);
@@ -121,10 +141,13 @@ describe('the process of pictures', () => {
 
   it('refuses a picture that takes too much memory or time, and no other that is made at the same time', async () => {
     const slow = await noise('png');
-    const other = convertPhoto(COPY, slow, PLENTY);
-    await assert.rejects(convertPhoto(SLOW, slow, { ...PLENTY, cpuMs: 200 }), PictureTooComplexError);
+    const other = convertPhoto(COPY, Buffer.from(slow), PLENTY);
+    await assert.rejects(convertPhoto(SLOW, Buffer.from(slow), { ...PLENTY, cpuMs: 200 }), PictureTooComplexError);
     // A negative number of bytes stands for a process whose memory has grown by so much.
-    await assert.rejects(convertPhoto(SLOW, slow, { ...PLENTY, memoryBytes: -280e6 }), PictureTooComplexError);
+    await assert.rejects(
+      convertPhoto(SLOW, Buffer.from(slow), { ...PLENTY, memoryBytes: -280e6 }),
+      PictureTooComplexError,
+    );
     assert.equal((await other).width, 2_500);
     assert.equal((await convertPhoto(COPY, await picture('png', 6, 5), PLENTY)).width, 6);
   });
@@ -132,13 +155,20 @@ describe('the process of pictures', () => {
   it('does not go on with a picture that nobody wants any more', async () => {
     const slow = await noise('jpeg');
     const leaving = new AbortController();
-    const wanted = convertPhoto(SLOW, slow, { ...PLENTY, signal: leaving.signal });
-    const before = await processesOfPictures();
+    const wanted = convertPhoto(SLOW, Buffer.from(slow), { ...PLENTY, signal: leaving.signal });
+    let before: number[] = [];
+    await until(
+      async () => {
+        before = await processesOfPictures();
+        return before.length > 0;
+      },
+      () => 'no process works on it',
+    );
     const left = new Error('the client has gone');
     leaving.abort(left);
     await assert.rejects(wanted, left);
     const now = await processesOfPictures();
     assert.ok(now.length < before.length, `${before} before, ${now} now`);
-    await assert.rejects(convertPhoto(COPY, slow, { ...PLENTY, signal: leaving.signal }), left);
+    await assert.rejects(convertPhoto(COPY, Buffer.from(slow), { ...PLENTY, signal: leaving.signal }), left);
   });
 });

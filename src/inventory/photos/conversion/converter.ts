@@ -1,15 +1,8 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Socket } from 'node:net';
-import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { BYTES_PER_MB } from '../../../contract/limits.ts';
-import type { Answer, Conversion, Converted, Job } from './conversion-messages.ts';
-import { framesOf, writeFrame } from './frames.ts';
-
-/** The picture is at fault, and not the process. */
-export class PictureFault extends Error {}
-/** The picture took more memory or time than it may. */
-export class PictureTooComplexError extends PictureFault {}
+import { Worker } from 'node:worker_threads';
+import { ownBytes } from '../../../concurrency/own-bytes.ts';
+import type { PhotoSize } from '../photo-memory.ts';
+import type { Conversion, Converted } from './conversion-messages.ts';
+import { PictureFault, PictureTooComplexError } from './picture-faults.ts';
 
 export type ConversionOptions = {
   /** What the picture was counted for, without its file. */
@@ -19,39 +12,25 @@ export type ConversionOptions = {
   signal?: AbortSignal | undefined;
 };
 
+export type ThreadWork = { id: number; conversion: Conversion; bytes: Uint8Array; memoryBytes: number; cpuMs: number };
+export type ThreadMessage = ThreadWork | { id: number; isLeft: true };
+export type ThreadAnswer =
+  | { id: number; size: PhotoSize; bytes: Uint8Array<ArrayBuffer> }
+  | { id: number; fault: 'too complex' | 'picture' | 'process'; message: string };
+
 type Pending = { resolve(converted: Converted): void; reject(error: Error): void };
-type PictureProcess = {
-  child: ChildProcessByStdio<Writable, Readable, null>;
-  /** Each process works on one picture, so one that takes too much ends no other. */
-  job: Pending | null;
-  /** Why we ended it. */
-  failure: Error | null;
-  retirement: NodeJS.Timeout | undefined;
-};
+type ConversionThread = { worker: Worker; pending: Map<number, Pending> };
 
-const PROGRAM = join(import.meta.dirname, 'conversion-process.ts');
-/** It takes 80 MB of memory. */
-const IDLE_LIMIT_MS = 60_000;
-/** The process itself, and what the picture before has left to it. */
-const PROCESS_BYTES = 288 * BYTES_PER_MB;
-/** Memory that was freed and not given back, and what differs from picture to picture. */
-const MEMORY_SLACK = 1.25;
-/** On a machine that is busy, pictures wait for the processor. Past that the process hangs. */
-const JOB_LIMIT_MS = 240_000;
-/** Small pictures are done by then; to end the process for each of them would cost more. */
-const ABANDONED_LIMIT_MS = 1_000;
-/**
- * Each thread that decodes would keep memory for itself, also what it has freed: with ten photos of 12 megapixels at once the
- * process had 300 MB more. glibc reads this at the start; elsewhere it does nothing.
- */
-const ENVIRONMENT = { MALLOC_ARENA_MAX: '2' };
+/** Pictures are outside of it. */
+const THREAD_MEMORY_MB = 64;
 
-const idle: PictureProcess[] = [];
+let running: ConversionThread | null = null;
+let lastId = 0;
 
 /**
- * Has a picture converted by a process of its own, which is started when it is needed. There it waits for the processor behind
- * everything else, and a file that crashes the decoder takes nothing else with it. The process gets neither the service's
- * settings nor its secrets. How many work at once is up to the callers.
+ * Has a picture converted by a process of its own. The processes belong to a thread: to start one stops the thread that does so
+ * until the memory of the whole service is mapped once more, which took 50 ms, and a picture of 25 MB passes through a pipe in
+ * hundreds of pieces. The bytes move there: the caller has them no longer. How many work at once is up to the callers.
  */
 export async function convertPhoto(
   conversion: Conversion,
@@ -59,101 +38,62 @@ export async function convertPhoto(
   { memoryBytes, cpuMs, signal }: ConversionOptions,
 ): Promise<Converted> {
   signal?.throwIfAborted();
-  const worker = idle.pop() ?? start();
-  clearTimeout(worker.retirement);
-  keepAlive(worker.child, true);
-  const end = (failure: Error) => {
-    worker.failure ??= failure;
-    worker.child.kill('SIGKILL');
-  };
-  const deadline = setTimeout(end, JOB_LIMIT_MS, new PictureTooComplexError('the picture took too long')).unref();
-  let leaving: NodeJS.Timeout | undefined;
-  const onAbort = () => {
-    leaving = setTimeout(end, ABANDONED_LIMIT_MS, signal?.reason).unref();
-  };
+  running ??= start();
+  const thread = running;
+  lastId += 1;
+  const id = lastId;
+  const post = (message: ThreadMessage, moved: ArrayBuffer[] = []) => thread.worker.postMessage(message, moved);
+  const onAbort = () => post({ id, isLeft: true });
   signal?.addEventListener('abort', onAbort);
-  const residentBytes = PROCESS_BYTES + MEMORY_SLACK * memoryBytes + 2 * bytes.byteLength;
   try {
-    const converted = await new Promise<Converted>((resolve, reject) => {
-      worker.job = { resolve, reject };
-      writeFrame(worker.child.stdin, { conversion, limits: { residentBytes, cpuMs } } satisfies Job, bytes);
+    return await new Promise<Converted>((resolve, reject) => {
+      thread.pending.set(id, { resolve, reject });
+      thread.worker.ref();
+      const own = ownBytes(bytes);
+      post({ id, conversion, bytes: own, memoryBytes, cpuMs }, [own.buffer]);
     });
-    signal?.throwIfAborted();
-    return converted;
   } finally {
-    clearTimeout(deadline);
-    clearTimeout(leaving);
     signal?.removeEventListener('abort', onAbort);
+    // Whoever left hears why they left, and not how the work ended.
+    signal?.throwIfAborted();
   }
 }
 
-function start(): PictureProcess {
-  const child = spawn(process.execPath, [PROGRAM], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: ENVIRONMENT,
+function start(): ConversionThread {
+  const worker = new Worker(new URL('./conversion-thread.ts', import.meta.url), {
+    // It needs neither the settings of the service nor its secrets.
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   });
-  const started: PictureProcess = { child, job: null, failure: null, retirement: undefined };
-  const onEnd = (error: Error) => {
-    forget(started);
-    started.job?.reject(started.failure ?? error);
-    started.job = null;
-  };
-  child.on('error', onEnd);
-  // Nobody is given one that is dead.
-  child.on('exit', () => forget(started));
-  // Not its exit: what it has written before is read first.
-  child.on('close', (code, signal) => onEnd(new Error(`the process of pictures ended (${signal ?? code})`)));
-  // What can't be written is answered by the end.
-  child.stdin.on('error', () => {});
-  void readAnswers(started);
+  const started: ConversionThread = { worker, pending: new Map() };
+  worker.on('message', (answer: ThreadAnswer) => settle(started, answer));
+  worker.on('error', () => fail(started));
+  worker.on('exit', () => fail(started));
+  worker.unref();
   return started;
 }
 
-async function readAnswers(worker: PictureProcess): Promise<void> {
-  try {
-    for await (const { head, bytes } of framesOf<Answer>(worker.child.stdout)) settle(worker, head, bytes);
-  } catch {
-    // Its end says why.
-  }
+function settle(thread: ConversionThread, answer: ThreadAnswer): void {
+  const pending = take(thread, answer.id);
+  if ('size' in answer) pending?.resolve({ ...answer.size, bytes: Buffer.from(answer.bytes.buffer) });
+  else pending?.reject(errorOf(answer));
 }
 
-function settle(worker: PictureProcess, { size, fault, isTooMuch, isLast }: Answer, bytes: Buffer): void {
-  const { child, job } = worker;
-  // It ends already, so it takes no further picture, and its end says why.
-  if (worker.failure !== null) return;
-  if (isTooMuch) {
-    // The caller hears of it when the memory is free again.
-    worker.failure = new PictureTooComplexError('the picture took more memory or time than it may');
-    child.kill('SIGKILL');
-    return;
-  }
-  worker.job = null;
-  keepAlive(child, false);
-  if (isLast) retire(worker);
-  else {
-    worker.retirement = setTimeout(() => retire(worker), IDLE_LIMIT_MS).unref();
-    idle.push(worker);
-  }
-  if (size === undefined) job?.reject(new PictureFault(fault));
-  else job?.resolve({ ...size, bytes });
+function errorOf({ fault, message }: Extract<ThreadAnswer, { fault: string }>): Error {
+  if (fault === 'process') return new Error(message);
+  return fault === 'picture' ? new PictureFault(message) : new PictureTooComplexError(message);
 }
 
-/** It ends with its input. The next picture starts another one. */
-function retire(worker: PictureProcess): void {
-  forget(worker);
-  worker.child.stdin.end();
+/** The next picture starts another thread. The processes of this one end with their inputs. */
+function fail(thread: ConversionThread): void {
+  if (running === thread) running = null;
+  for (const id of thread.pending.keys()) take(thread, id)?.reject(new Error('the thread of pictures ended'));
 }
 
-function forget(worker: PictureProcess): void {
-  clearTimeout(worker.retirement);
-  const index = idle.indexOf(worker);
-  if (index >= 0) idle.splice(index, 1);
-}
-
-/** Whether this process waits for that one before it ends by itself. */
-function keepAlive(child: PictureProcess['child'], isNeeded: boolean): void {
-  for (const handle of [child, child.stdin as Socket, child.stdout as Socket]) {
-    if (isNeeded) handle.ref();
-    else handle.unref();
-  }
+function take(thread: ConversionThread, id: number): Pending | undefined {
+  const found = thread.pending.get(id);
+  thread.pending.delete(id);
+  // Only a thread that somebody waits for keeps the service alive.
+  if (thread.pending.size === 0) thread.worker.unref();
+  return found;
 }

@@ -152,7 +152,7 @@ describe('a picture without its metadata', () => {
     ]).flat();
     const png = await picture('png', 20, 10);
     const bomb = insert(png, IHDR_END, ...texts);
-    await prepareUpload('org_1', bomb);
+    await prepareUpload('org_1', Buffer.from(bomb));
     for (const pid of await childrenOf({ pid: process.pid }, 'conversion-process.ts')) {
       const [, kibibytes] = /VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
       assert.ok(Number(kibibytes) < 300_000, `the process of pictures took ${kibibytes} KiB`);
