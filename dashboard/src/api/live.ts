@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ChangeKind, LiveChanges } from '../../../src/contract/dashboard/live.ts';
 import { apiUrl } from './client.ts';
-import { queryClient } from './queries.ts';
+import { queryClient, refresh } from './queries.ts';
 
 /** A busy shop changes all the time; a page reads its lists anew at most this often. */
 const REFRESH_EVERY_MS = 1_000;
@@ -26,15 +26,21 @@ function openLive(onLost: (isLost: boolean) => void, onBack: () => void): () => 
   let reopenTimer: ReturnType<typeof setTimeout> | undefined;
   let lostTimer: ReturnType<typeof setTimeout> | undefined;
   let isFirst = true;
+  let isClosed = false;
   let source = open();
 
-  function refresh(): void {
-    refreshTimer = undefined;
+  /** On a slow line the next reading waits for this one: they would take each other's place, and none would ever be done. */
+  async function refreshChanged(): Promise<void> {
     const kinds = new Set(changed);
     changed.clear();
-    void queryClient.invalidateQueries({
-      predicate: ({ meta }) => meta?.kinds.some((kind) => kinds.has(kind)) ?? false,
-    });
+    await refresh({ predicate: ({ meta }) => meta?.kinds.some((kind) => kinds.has(kind)) ?? false });
+    refreshTimer = undefined;
+    if (changed.size > 0) refreshLater();
+  }
+
+  function refreshLater(): void {
+    if (isClosed) return;
+    refreshTimer ??= setTimeout(() => void refreshChanged(), REFRESH_EVERY_MS);
   }
 
   function open(isAgain = false): EventSource {
@@ -50,7 +56,7 @@ function openLive(onLost: (isLost: boolean) => void, onBack: () => void): () => 
     });
     stream.addEventListener('changes', (event) => {
       for (const { kind } of JSON.parse(event.data) as LiveChanges) changed.add(kind);
-      refreshTimer ??= setTimeout(refresh, REFRESH_EVERY_MS);
+      refreshLater();
     });
     stream.addEventListener('reload', () => void queryClient.invalidateQueries());
     stream.addEventListener('error', () => {
@@ -65,6 +71,7 @@ function openLive(onLost: (isLost: boolean) => void, onBack: () => void): () => 
   }
 
   return () => {
+    isClosed = true;
     source.close();
     for (const timer of [refreshTimer, reopenTimer, lostTimer]) clearTimeout(timer);
   };

@@ -1,6 +1,8 @@
 import {
   keepPreviousData,
+  notifyManager,
   QueryClient,
+  type QueryFilters,
   type QueryKey,
   queryOptions,
   type UseQueryOptions,
@@ -50,9 +52,18 @@ export function useKeptQuery<Data, Key extends QueryKey>(
   return useQuery({ ...options, placeholderData: keepPreviousData });
 }
 
+/**
+ * Reads what matches again, and waits until the pages know it. They hear of it a moment after it is there: whoever takes back in
+ * between what was shown meanwhile shows the old state once more.
+ */
+export async function refresh(filters: QueryFilters): Promise<void> {
+  await queryClient.invalidateQueries(filters);
+  await new Promise<void>((resolve) => notifyManager.schedule(resolve));
+}
+
 /** Reads what shows things of this kind again, and waits for it. */
 export async function readAnew(kind: ChangeKind): Promise<void> {
-  await queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.kinds.includes(kind) ?? false });
+  await refresh({ predicate: ({ meta }) => meta?.kinds.includes(kind) ?? false });
 }
 
 type OperationOptions<R extends Route> = {
@@ -106,9 +117,9 @@ export function useOperation<R extends Route>(route: R, options: OperationOption
   });
   const mutateOnce: typeof mutate = (...call) => {
     const text = textOf(call[0]);
-    // Two files look the same as JSON, and are not.
+    // Two files look the same as JSON, and are not; and in a queue, another wish may have come between two that are the same.
     const isFile = call[0] !== undefined && 'body' in call[0] && call[0].body instanceof Blob;
-    if (running.current.has(text) && !isFile) return;
+    if (running.current.has(text) && !isFile && options.queue === undefined) return;
     running.current.add(text);
     mutate(...call);
   };

@@ -26,8 +26,13 @@ export function useKeptFocus(section: RefObject<HTMLElement | null>, version: st
   }, [section]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the rows have changed.
   useEffect(() => {
-    const isLost = document.activeElement === null || document.activeElement === document.body;
-    if (isLost && last.current !== null && section.current !== null) controlAt(section.current, last.current)?.focus();
+    if (section.current === null) return;
+    const active = document.activeElement;
+    const isLost = active === null || active === document.body;
+    if (isLost && last.current !== null) controlAt(section.current, last.current)?.focus();
+    // Its row may have moved without the focus moving.
+    else if (active instanceof HTMLElement && section.current.contains(active))
+      last.current = placeOf(section.current, active);
   }, [version]);
 }
 

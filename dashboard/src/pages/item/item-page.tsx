@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { queryClient } from '../../api/queries.ts';
+import { refresh } from '../../api/queries.ts';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { LeaveGuard } from '../../ui/page/leave-guard.tsx';
 import { Page } from '../../ui/page/page.tsx';
@@ -34,7 +34,7 @@ const STATUS = {
 } as const;
 
 function ItemEditor({ item }: { item: Item }) {
-  const refresh = () => queryClient.invalidateQueries({ queryKey: itemQuery(item.id).queryKey });
+  const refreshItem = () => refresh({ queryKey: itemQuery(item.id).queryKey });
   const form = useItemEditor(item);
   const preview = usePreview(item.kind, item.id, form.values, form.isDirty);
   useSaveKey(form.save);
@@ -45,7 +45,7 @@ function ItemEditor({ item }: { item: Item }) {
       hasStickyHeader
       action={
         <Group gap="xs" wrap="nowrap">
-          <ActionsMenu item={item} onChanged={refresh} />
+          <ActionsMenu item={item} onChanged={refreshItem} />
           {form.isDirty ? (
             <Button variant="subtle" visibleFrom="sm" disabled={form.isSaving} onClick={form.discard}>
               Discard
@@ -68,7 +68,7 @@ function ItemEditor({ item }: { item: Item }) {
       <LeaveGuard isDirty={form.isDirty} />
       <div className="item-page">
         <div>
-          <PhotoPanel item={item} onChanged={refresh} />
+          <PhotoPanel item={item} onChanged={refreshItem} />
           <ItemFields
             kind={item.kind}
             choices={item.choices}
@@ -82,11 +82,11 @@ function ItemEditor({ item }: { item: Item }) {
             itemId={item.id}
             channels={preview.data?.channels ?? item.channels}
             isDraft={form.isDirty}
-            onChanged={refresh}
+            onChanged={refreshItem}
           />
-          <PromotionsPanel item={item} onChanged={refresh} />
-          <ReservationsPanel item={item} onChanged={refresh} />
-          <SalesPanel item={item} onChanged={refresh} />
+          <PromotionsPanel item={item} onChanged={refreshItem} />
+          <ReservationsPanel item={item} onChanged={refreshItem} />
+          <SalesPanel item={item} onChanged={refreshItem} />
           <HistoryPanel itemId={item.id} />
         </div>
       </div>

@@ -2,7 +2,7 @@ import { Button, Group, Menu, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { STRING_LENGTH_LIMIT } from '../../../../src/contract/limits.ts';
 import { orderCan, type Permission } from '../../../../src/contract/states/order-can.ts';
-import { queryClient, useOperation } from '../../api/queries.ts';
+import { refresh, useOperation } from '../../api/queries.ts';
 import { formatNumber } from '../../format.ts';
 import { Confirm } from '../../ui/feedback/confirm.tsx';
 import { ReasonButton } from '../integrations/reason-button.tsx';
@@ -87,8 +87,8 @@ export function OrderActions({ order }: { order: Order }) {
 
 /** Shows what a change did before the live stream says so. It ends when the order is there; the timeline may follow. */
 export async function refreshOrder(orderId: string): Promise<void> {
-  void queryClient.invalidateQueries({ queryKey: timelineQuery(orderId).queryKey });
-  await queryClient.invalidateQueries({ queryKey: orderQuery(orderId).queryKey });
+  void refresh({ queryKey: timelineQuery(orderId).queryKey });
+  await refresh({ queryKey: orderQuery(orderId).queryKey });
 }
 
 function Action({ label, may, onClick }: { label: string; may: Permission; onClick: () => void }) {
