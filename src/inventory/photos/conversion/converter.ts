@@ -38,6 +38,7 @@ export async function convertPhoto(
   { memoryBytes, cpuMs, signal }: ConversionOptions,
 ): Promise<Converted> {
   signal?.throwIfAborted();
+  const own = ownBytes(bytes);
   running ??= start();
   const thread = running;
   lastId += 1;
@@ -49,7 +50,6 @@ export async function convertPhoto(
     return await new Promise<Converted>((resolve, reject) => {
       thread.pending.set(id, { resolve, reject });
       thread.worker.ref();
-      const own = ownBytes(bytes);
       post({ id, conversion, bytes: own, memoryBytes, cpuMs }, [own.buffer]);
     });
   } finally {
