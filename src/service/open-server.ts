@@ -11,6 +11,7 @@ import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { createPhotoReader } from '../inventory/photos/photo-reader.ts';
 import type { Connection } from './connect.ts';
 import { watchDiskSpace } from './disk-space.ts';
+import { collectBuffersLessOften } from './garbage-collection.ts';
 import type { OpenChannel } from './open-channel.ts';
 import { connectionLimitOf, openFilesLimit } from './open-files.ts';
 import type { DashboardPages } from './startup/dashboard-build.ts';
@@ -64,6 +65,7 @@ export async function openServer(
       ? createPhotoReader(db, photoFiles, (error, message) => log.warn({ err: error }, message))
       : null,
   });
+  collectBuffersLessOften();
   app.addHook('onClose', feed.stop);
   app.addHook('onClose', async () => photoStorage.stop());
   app.addHook('onClose', disk.stop);

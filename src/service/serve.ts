@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Connection } from './connect.ts';
+import { collectBuffersLessOften } from './garbage-collection.ts';
 import { type OpenChannel, openChannel, prepareData } from './open-channel.ts';
 import { listen, openServer } from './open-server.ts';
 import { startProcesses } from './processes/supervisor.ts';
@@ -45,6 +46,7 @@ export async function supervise(
   const demo = await prepareData(connection, open, log);
   // Else each of the processes would build them.
   await pages?.ready;
+  collectBuffersLessOften();
   const stopWorkers = startOwnWorkers({ ...connection.config, roles: settings.roles }, connection, open, log);
   try {
     const group = await startProcesses({
