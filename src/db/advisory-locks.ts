@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import { type Sql, sql } from './sql.ts';
 
 /**
  * Every advisory lock of the service. A lock that there is once has a number. Of the others there is one for each thing
  * that is locked: they have names, which PostgreSQL hashes to 64 bits, and each kind of name begins with its own word.
+ *
+ * That hash can be inverted. So nothing that a client chooses stands in a name as it is: in less than a second of computing, a client
+ * finds a key whose lock is any number that it likes, such as that of another dealer's customers.
  */
 
 /** One node migrates and the others wait for it. */
@@ -24,7 +28,7 @@ export function countLock(counted: string): string {
 
 /** A write under its Idempotency-Key. It is tried, never waited for. */
 export function idempotencyLock(integrationId: string, key: string): string {
-  return `idempotency ${integrationId} ${key}`;
+  return `idempotency ${integrationId} ${createHash('sha256').update(key).digest('hex')}`;
 }
 
 /** Waits for the lock of this name, which is released when the transaction ends. */

@@ -6,11 +6,12 @@ import { admissionCounter, holdLock, lockClock, untilBlocked } from '../../../..
 import type { ApiResponse } from '../../../../test/harness/http/api-client.ts';
 import { faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { customersLock, idempotencyLock, lockByName } from '../../../db/advisory-locks.ts';
 import { openDatabase } from '../../../db/database.ts';
 import { rawSql, sql } from '../../../db/sql.ts';
 import { setRateLimit } from '../../../dealers/integrations/integrations.ts';
 import { deleteTestData } from '../../../sales/test-mode/test-data.ts';
-import { pruneRecords } from './idempotency-records.ts';
+import { pruneRecords, tryLockKeys } from './idempotency-records.ts';
 
 const RACERS = 100;
 const HOUR_MS = 60 * 60 * 1000;
@@ -330,7 +331,7 @@ describe('a key that another request holds too long', () => {
       ['/v1/customers', { email: 'a@b.ch' }],
     ] as const) {
       const key = freshKey();
-      const name = `idempotency ${shop.integrationId} ${key['idempotency-key']}`;
+      const name = idempotencyLock(shop.integrationId, key['idempotency-key']);
       // As another node holds it while it runs the request.
       const elsewhere = await holdLock(database.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
       const answer = await shop.api.post(path, body, key);
@@ -364,10 +365,31 @@ describe('a key that another request holds too long', () => {
     assert.equal((await first).status, 201);
   });
 
+  it('shares its lock with nothing else, whatever the client has computed', async () => {
+    // As texts the two names have the same hash in PostgreSQL; the key was found within a second.
+    const request = {
+      integrationId: 'int_01h455vb4pex5vsknk084sn02q',
+      key: 'AAAA1[S|AcmVIPbL',
+      fingerprint: Buffer.alloc(0),
+      requestId: 'req_1',
+      bodyBytes: 0,
+    };
+    const victim = customersLock('org_01h455vb4pex5vsknk084sn02q');
+    const [hashes] = await world.db.query<{ areEqual: boolean }>(sql`
+      select hashtextextended(${`idempotency ${request.integrationId} ${request.key}`}, 0) = hashtextextended(${victim}, 0)
+        as "areEqual"`);
+    assert.equal(hashes?.areEqual, true);
+    const isLocked = await world.db.transaction(async (tx) => {
+      await tx.query(lockByName(victim));
+      return await world.db.transaction((other) => tryLockKeys(other, [request]));
+    });
+    assert.deepEqual(isLocked, [true]);
+  });
+
   it('does not keep other orders of its batch waiting', async () => {
     const shop = await openShop(world);
     const key = freshKey();
-    const name = `idempotency ${shop.integrationId} ${key['idempotency-key']}`;
+    const name = idempotencyLock(shop.integrationId, key['idempotency-key']);
     const untilAdmitted = await admissionCounter(shop);
     const clock = await lockClock(world.db, shop.integrationId);
     const first = shop.post('/v1/orders', { channel_order_id: 'goes first' });

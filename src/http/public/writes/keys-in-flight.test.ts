@@ -11,6 +11,7 @@ import {
 import type { ApiResponse } from '../../../../test/harness/http/api-client.ts';
 import { addShop, faultOf, freshKey, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { idempotencyLock } from '../../../db/advisory-locks.ts';
 import { sql } from '../../../db/sql.ts';
 
 const BUSY = 12;
@@ -39,7 +40,7 @@ async function smallWorld(t: TestContext, options: Parameters<typeof startWorld>
 
 /** Holds keys as another node does while it runs their requests. */
 async function lockKeys(world: World, shop: Shop, keys: Key[]): Promise<HeldLock> {
-  const names = keys.map((key) => `idempotency ${shop.integrationId} ${key['idempotency-key']}`);
+  const names = keys.map((key) => idempotencyLock(shop.integrationId, key['idempotency-key']));
   const lock = 'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as rows (name)';
   return await holdLock(world.db, lock, [names]);
 }
