@@ -39,6 +39,22 @@ describe('the words of a search', () => {
     }
   });
 
+  it('of a customer are fifty at most, with the phone and the email among them', async () => {
+    const names = (letter: string) => Array.from({ length: 100 }, (_, index) => `${letter}${index}`).join(' ');
+    const [row] = await database.db.query<{ count: number; hasContacts: boolean }>(sql`
+      select length(words) as count, words @@ '''org_1:41220000000'' & ''org_1:ana'' & ''org_1:example'''::tsquery as "hasContacts"
+      from customer_search_words('org_1', ${names('a')}, ${names('b')}, ${names('c')}, 'ana@example.ch', '+41220000000') as words`);
+    assert.deepEqual(row, { count: 50, hasContacts: true });
+  });
+
+  it('of other dealers wait for nobody: the list that gathers those of all is short in every index', async () => {
+    const rows = await database.db.query<{ name: string; options: string[] | null }>(sql`
+      select i.relname as name, i.reloptions as options
+      from pg_class i join pg_am a on a.oid = i.relam where a.amname = 'gin' order by name`);
+    assert.ok(rows.length >= 4);
+    for (const { name, options } of rows) assert.ok(options?.includes('gin_pending_list_limit=256'), name);
+  });
+
   it('cost no more than in proportion to the text, whatever accents follow each other', async () => {
     const functions = {
       search: (text: string) => sql`search_words(${text})`,
