@@ -35,4 +35,27 @@ describe('a query string', () => {
     const query = { a: ['x&y', 'ü =', '%41'], 'b c': '+', empty: '' };
     assert.deepEqual({ ...parseQueryString(stringify(query)) }, query);
   });
+
+  it('is decoded as decodeURIComponent does it, and what that refuses stands for itself', () => {
+    const edges = [
+      0x00, 0x25, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xef, 0xf0, 0xf3, 0xf4,
+      0xf5,
+    ];
+    const escapes = edges.map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
+    let sequences = [''];
+    for (let length = 1; length <= 4; length++) {
+      sequences = sequences.flatMap((start) => escapes.map((next) => start + next));
+      for (const text of sequences) {
+        if (parseQueryString(text)[decodedOr(text)] === undefined) assert.fail(text);
+      }
+    }
+  });
 });
+
+function decodedOr(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -20,13 +20,15 @@ export function parseQueryString(text: string): QueryStrings {
   return query;
 }
 
-/** What is no valid escape stands for itself. */
+/** Percent signs that all begin an escape, and escapes that are UTF-8: what `decodeURIComponent` takes. */
+const DECODABLE =
+  /^(?:[^%]|%[0-7][\da-f]|%(?:c[2-9a-f]|d[\da-f])%[89ab][\da-f]|%(?:e0%[ab]|ed%[89]|e[1-9a-cef]%[89ab])[\da-f]%[89ab][\da-f]|%(?:f0%[9ab]|f[1-3]%[89ab]|f4%8)[\da-f](?:%[89ab][\da-f]){2})*$/i;
+
+/**
+ * What is no valid escape stands for itself. It is looked for first, since an error costs 8 µs: a query of thousands of them, which
+ * needs no key, kept everybody waiting for 60 ms.
+ */
 function decoded(text: string): string {
   const spaced = text.replaceAll('+', ' ');
-  if (!spaced.includes('%')) return spaced;
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return spaced;
-  }
+  return spaced.includes('%') && DECODABLE.test(spaced) ? decodeURIComponent(spaced) : spaced;
 }

@@ -255,6 +255,8 @@ export const PARSERS: Parser[] = [
       'escapes that decode': (length) => `a=${filled('%C3%A9', length)}`,
       'escapes that do not decode': (length) => `a=${filled('%C3%A9', length)}%E9`,
       'percent signs': (length) => `a=${'%'.repeat(length)}`,
+      'names that do not decode': (length) => filled('%&', length),
+      'values that are no UTF-8': (length) => filled('a=%FF&', length),
       'plus signs': (length) => `a=${'+'.repeat(length)}`,
     },
     parse: parseQueryString,
