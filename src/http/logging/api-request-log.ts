@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { eventLoopSlices, mapSteps } from '../../concurrency/time-slices.ts';
 import {
   DEALER_QUOTA_TIMES,
   LOGGED_429_PER_MINUTE,
@@ -43,6 +44,8 @@ const LIMITS: RequestLogLimits = {
   errorsPerMinute: LOGGED_ERRORS_PER_MINUTE,
   throttledPerMinute: LOGGED_429_PER_MINUTE,
 };
+/** Formatting is nobody's own share of the event loop, so it does not wait behind any dealer's computations. */
+const SLICES_KEY = 'request log';
 const MINUTE_MS = 60_000;
 const ERROR_STATUS = 400;
 const THROTTLED_STATUS = 429;
@@ -96,7 +99,10 @@ export function createApiRequestLog(
     try {
       // Monotonic times become times of day here, and not while a request is answered.
       const offsetMs = Date.now() - performance.now();
-      const rows = batch.map((request) => rowOf(request, offsetMs));
+      const rows = await eventLoopSlices.run(
+        SLICES_KEY,
+        mapSteps(batch, (request) => rowOf(request, offsetMs)),
+      );
       if (rows.length > 0) await storeApiRequests(db, rows, { timeoutMs: WRITE_TIMEOUT_MS });
     } catch (error) {
       for (const { integrationId } of batch) countsOf(integrationId).dropped += 1;

@@ -2,6 +2,7 @@ import { IDEMPOTENCY_KEY_LENGTH_LIMIT } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations/operation.ts';
 import { hintOf } from '../../dealers/integrations/api-keys.ts';
 import { ignoredFieldsOf } from '../public/ignored-names/ignored-fields.ts';
+import { parseQueryString } from '../query-string.ts';
 import type { ApiRequestRow } from './api-requests.ts';
 import type { RequestRecord } from './log-answer.ts';
 
@@ -60,8 +61,9 @@ function knownQuery(url: string, { query }: Operation): { name: string; value: s
   if (start === -1) return [];
   const { properties = {} } = query as { properties?: Record<string, unknown> };
   const known: { name: string; value: string | null }[] = [];
-  for (const [name, value] of new URLSearchParams(url.slice(start))) {
-    if (!Object.hasOwn(properties, name) || known.some((one) => one.name === name)) continue;
+  for (const [name, values] of Object.entries(parseQueryString(url.slice(start + 1)))) {
+    if (!Object.hasOwn(properties, name)) continue;
+    const value = typeof values === 'string' ? values : (values[0] ?? '');
     const shown = CURSOR_PARAMETERS.has(name) ? null : storable(value.slice(0, VALUE_LENGTH_LIMIT));
     known.push({ name, value: shown });
   }
