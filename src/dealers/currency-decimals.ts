@@ -4,6 +4,7 @@ import { type CappedCount, COUNT_LIMIT, cappedCount } from '../contract/dashboar
 import { DomainError } from '../contract/domain-error.ts';
 import type { Queryable, Transaction } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { clockTime } from '../db/sql-time.ts';
 import { lockCount, stockJobsOf } from './row-limit.ts';
 
 /**
@@ -17,6 +18,7 @@ export async function assertAmountsStay(
   organizationId: string,
   from: string,
   to: string,
+  now: Date | null,
 ): Promise<void> {
   if (exponentOf(from) === exponentOf(to)) return;
   const why = `${from} has ${exponentOf(from)} decimals and ${to} has ${exponentOf(to)}, so your amounts would not stay as they are.`;
@@ -35,9 +37,13 @@ export async function assertAmountsStay(
       `${itemsHave(priced)} a price or a cost price. Export your stock, import it with “none” in these columns, change the currency and import the prices again.`,
     );
   }
+  // One that is over changes no price any more, and no page shows it: nobody could end it.
   const promoted = await countUpTo(
     tx,
-    sql`select distinct item_id from promotions where organization_id = ${organizationId} and price_amount > 0`,
+    sql`
+      select distinct item_id from promotions
+      where organization_id = ${organizationId} and price_amount > 0
+        and coalesce(ends_at, 'infinity') > ${clockTime(now)}`,
   );
   if (promoted.value > 0) throw refused(`${itemsHave(promoted)} a promotion. End it on the page of the item.`);
 }

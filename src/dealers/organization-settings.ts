@@ -91,7 +91,7 @@ export async function changeOrganization(
     if (changed.length > 0) await refreshOrganization(tx, organizationId, changed.join(', '));
     if (currency === null) return;
     // Last, because it takes the lock of a count.
-    await assertAmountsStay(tx, organizationId, old.currency, currency);
+    await assertAmountsStay(tx, organizationId, old.currency, currency, context.now());
     await assertRates(tx, await channelsOf(tx, organizationId), options);
   });
 }

@@ -73,6 +73,19 @@ describe('the currency of the business', () => {
     assert.equal((await save('JPY')).status, 200);
   });
 
+  it('with other decimals is taken after a promotion that ended by itself, which no page can end', async () => {
+    const { organizationId, assertRefused, make, edit, save } = await business();
+    const id = await make({ priceAmount: 890_000 });
+    const promotion = { priceAmount: 800_000, startsAt: new Date(), endsAt: new Date(Date.now() + 3_600_000) };
+    await startPromotion(world.channel, TESTER, organizationId, id, promotion);
+    await edit(id, { priceAmount: null });
+    await assertRefused('JPY', 'not_empty', / 1 item has a promotion/);
+    await world.db.query(sql`
+      update promotions set starts_at = now() - interval '2 days', ends_at = now() - interval '1 day'
+      where item_id = ${id}`);
+    assert.equal((await save('JPY')).status, 200);
+  });
+
   it('with other decimals is refused while a job may still write amounts', async () => {
     const { organizationId, assertRefused, save } = await business();
     const parameters = { selection: { itemIds: [] }, change: { action: 'hide' } };
