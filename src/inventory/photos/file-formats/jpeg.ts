@@ -13,6 +13,8 @@ const KEPT: Record<number, string[]> = { 224: ['JFIF\0'], 225: ['Exif\0'], 226: 
 const NAME_BYTES_MAX = 12;
 /** Files have some hundreds at most; one of 25 MB could have six million, and the service would read nothing else for seconds. */
 const SEGMENTS_MAX = 10_000;
+/** What lies between them, for the same reason: files have some bytes, and to look through 25 MB took 110 ms. */
+const STRAY_BYTES_MAX = 1_048_576;
 
 type Segment = { marker: number; from: number; to: number };
 
@@ -75,9 +77,11 @@ function isKept(bytes: Buffer, marker: number, from: number): boolean {
 /** Up to the first scan. Whatever lies between two segments is passed over, as every decoder does. */
 function* segmentsOf(bytes: Buffer): Generator<Segment> {
   let at = START_BYTES;
+  let strayBytes = 0;
   for (let count = 0; count < SEGMENTS_MAX; count++) {
-    const from = nextMarker(bytes, at);
-    if (from + 4 > bytes.length) return;
+    const from = nextMarker(bytes, at, at + STRAY_BYTES_MAX - strayBytes);
+    if (from === null || from + 4 > bytes.length) return;
+    strayBytes += from - at;
     const marker = bytes[from + 1] ?? 0;
     const isAlone = marker === TEM || (marker >= RST_FIRST && marker <= END);
     at = from + 2 + (isAlone ? 0 : bytes.readUInt16BE(from + 2));
@@ -86,13 +90,14 @@ function* segmentsOf(bytes: Buffer): Generator<Segment> {
   }
 }
 
-/** Any number of 0xff may stand before a marker, and behind 0xff a zero is none. */
-function nextMarker(bytes: Buffer, from: number): number {
+/** Null if there is none up to a place. Many 0xff may stand before a marker, and behind 0xff a zero is none. */
+function nextMarker(bytes: Buffer, from: number, to: number): number | null {
+  const end = Math.min(to + 2, bytes.length);
   let before = 0;
-  for (let at = from; at < bytes.length; at++) {
+  for (let at = from; at < end; at++) {
     const byte = bytes[at] ?? 0;
     if (before === 0xff && byte !== 0xff && byte !== 0) return at - 1;
     before = byte;
   }
-  return bytes.length;
+  return null;
 }

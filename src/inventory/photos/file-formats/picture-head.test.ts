@@ -86,6 +86,16 @@ describe('the head of a picture', () => {
     }
   });
 
+  it('is null if there is a megabyte between two segments, since nothing else is done while it is looked through', async () => {
+    const jpeg = await picture('jpeg', 20, 10);
+    const second = JPEG_START + 2 + jpeg.readUInt16BE(JPEG_START + 2);
+    for (const stray of [Buffer.alloc(1), Buffer.from([0xff]), Buffer.from([0xff, 0])]) {
+      assert.ok(readPictureHead('jpeg', insert(jpeg, second, Buffer.alloc(1_000_000, stray))), stray.toString('hex'));
+      const parts = [second, JPEG_START].reduce((file, at) => insert(file, at, Buffer.alloc(600_000, stray)), jpeg);
+      assert.equal(readPictureHead('jpeg', parts), null, stray.toString('hex'));
+    }
+  });
+
   it('is null if the file has many more parts than a picture has, since nothing else is done while they are read', async () => {
     const parts = (part: Buffer) => Buffer.concat(Array.from({ length: 11_000 }, () => part));
     const jpeg = await picture('jpeg', 20, 10);
