@@ -63,6 +63,27 @@ describe('an answer that is lost on the way', () => {
     assert.deepEqual(await stockOf(site.world, itemId), { units: 7, held: 0 });
   });
 
+  it('of a sale on the page of the item: whoever tries again has sold once, and releases no reservation', async (t) => {
+    const itemId = await publishNew(site.world, shop, part({ title: 'P-HELD', units: 4, stockNumber: 'P-HELD' }));
+    const held = await shop.post('/v1/reservations', { part_id: itemId, quantity: 2, ttl_seconds: 600 });
+    assert.equal(held.status, 201);
+    const { page, context } = await site.openAs(owner, `/parts/${itemId}`);
+    t.after(() => context.close());
+    await button(page, 'Actions').click();
+    await page.getByRole('menuitem', { name: 'Mark as sold' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Units').fill('2');
+    await loseNextAnswer(page, '/sales');
+    const readAnew = page.waitForResponse((answer) => answer.url().endsWith(`/api/dashboard/items/${itemId}`));
+    await dialog.getByRole('button', { name: 'Mark as sold' }).click();
+    await lost(page);
+    await readAnew;
+    await settled(page);
+    await dialog.getByRole('button', { name: /sold|sell/ }).click();
+    await page.getByText('The sale is recorded.').waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 2, held: 2 });
+  });
+
   it('of units that are moved: whoever tries again has moved them once, and once more is another', async (t) => {
     const itemId = await freePart('P-MOVED');
     const { page, context } = await site.openAs(owner, `/parts/${itemId}`);

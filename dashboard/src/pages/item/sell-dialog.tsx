@@ -1,10 +1,19 @@
+import { useState } from 'react';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SaleForm } from '../sales/sale-form.tsx';
 import type { Item } from './item-queries.ts';
 import { SELL_LABEL } from './units-dialog.tsx';
 
-/** A sale over the counter, of the item whose page is open. */
-export function SellDialog({ item, onClose, onChanged }: { item: Item; onClose: () => void; onChanged: () => void }) {
+type SellDialogProps = { item: Item; onClose: () => void; onChanged: () => void };
+
+/**
+ * A sale over the counter, of the item whose page is open. The form shows the item as it was when it was opened, until the service
+ * says that it has changed: if the answer to a sale is lost, the page soon knows what it left, and a form that followed would ask
+ * for something else at the next try, which is another sale.
+ */
+export function SellDialog({ item: latest, onClose, onChanged }: SellDialogProps) {
+  const [opened, setOpened] = useState<Item | null>(latest);
+  const item = opened ?? latest;
   const promotion = item.promotions.find(({ state }) => state === 'running');
   const sold = {
     ...item,
@@ -20,7 +29,10 @@ export function SellDialog({ item, onClose, onChanged }: { item: Item; onClose: 
           onChanged();
           onClose();
         }}
-        onOutdated={onChanged}
+        onOutdated={() => {
+          setOpened(null);
+          onChanged();
+        }}
         onCancel={onClose}
       />
     </Dialog>
