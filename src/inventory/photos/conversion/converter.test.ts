@@ -111,6 +111,15 @@ describe('the process of pictures', () => {
     assert.equal((await convertPhoto(COPY, await picture('png', 6, 5), PLENTY)).width, 6);
   });
 
+  it('that crashes was crashed by its picture', async () => {
+    const slow = await noise('png');
+    await convertPhoto(COPY, await picture('png', 5, 5), PLENTY);
+    const crashed = assert.rejects(convertPhoto(SLOW, slow, PLENTY), PictureFault);
+    for (const pid of await processesOfPictures()) process.kill(pid, 'SIGSEGV');
+    await crashed;
+    assert.equal((await convertPhoto(COPY, await picture('png', 6, 5), PLENTY)).width, 6);
+  });
+
   it('ignores what a terminal sends to all, and ends with its input', async () => {
     await convertPhoto(COPY, await picture('png', 5, 5), PLENTY);
     const pids = await processesOfPictures();

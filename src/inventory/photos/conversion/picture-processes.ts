@@ -43,6 +43,9 @@ const ABANDONED_LIMIT_MS = 1_000;
  */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '2' };
 
+/** By which the system ends a program that went wrong in itself. Whatever else ends one does so from outside. */
+const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP']);
+
 const idle: PictureProcess[] = [];
 
 /**
@@ -91,7 +94,10 @@ function start(): PictureProcess {
   // Nobody is given one that is dead.
   child.on('exit', () => forget(started));
   // Not its exit: what it has written before is read first.
-  child.on('close', (code, signal) => onEnd(new Error(`the process of pictures ended (${signal ?? code})`)));
+  child.on('close', (code, signal) => {
+    const message = `the process of pictures ended (${signal ?? code})`;
+    onEnd(signal !== null && CRASHES.has(signal) ? new PictureFault(message) : new Error(message));
+  });
   // What can't be written is answered by the end.
   child.stdin.on('error', () => {});
   void readAnswers(started);
