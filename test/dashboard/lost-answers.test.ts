@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../../src/db/sql.ts';
+import { sellUnits } from '../../src/sales/sell.ts';
+import { TESTER } from '../harness/actor.ts';
 import { type DashboardSite, type Person, settled, startDashboard } from '../harness/browser/dashboard-browser.ts';
 import { until } from '../harness/database/locks.ts';
 import { runJobs } from '../harness/jobs/stock-jobs.ts';
@@ -82,6 +84,24 @@ describe('an answer that is lost on the way', () => {
     await dialog.getByRole('button', { name: /sold|sell/ }).click();
     await page.getByText('The sale is recorded.').waitFor();
     assert.deepEqual(await stockOf(site.world, itemId), { units: 2, held: 2 });
+  });
+
+  it('of the last sale that is voided: whoever tries again voids no other', async (t) => {
+    const itemId = await freePart('P-VOIDED');
+    for (const units of [1, 2]) await sellUnits(site.world.channel, TESTER, dealer.organizationId, itemId, units);
+    const { page, context } = await site.openAs(owner, `/parts/${itemId}`);
+    t.after(() => context.close());
+    await button(page, 'Actions').click();
+    await page.getByRole('menuitem', { name: 'Void the last sale' }).click();
+    await loseNextAnswer(page, `/items/${itemId}/sales/*/void`);
+    const readAnew = page.waitForResponse((answer) => answer.url().endsWith(`/api/dashboard/items/${itemId}`));
+    await button(page, 'Void sale').click();
+    await lost(page);
+    await readAnew;
+    await settled(page);
+    await button(page, 'Void sale').click();
+    await page.getByText(/Sale voided|was voided before/).waitFor();
+    assert.deepEqual(await stockOf(site.world, itemId), { units: 8, held: 0 });
   });
 
   it('of units that are moved: whoever tries again has moved them once, and once more is another', async (t) => {

@@ -19,7 +19,9 @@ const UNIT_GROUPS: UnitsAction[][] = [
 
 /** What can be done with an item besides editing it. What can't be done now is disabled with its reason. */
 export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => void }) {
-  const [action, setAction] = useState<UnitsAction | 'void' | 'delete' | null>(null);
+  const [action, setAction] = useState<UnitsAction | 'delete' | null>(null);
+  // The one that was the last when it was chosen: it stays that one when somebody sells or voids another meanwhile.
+  const [voided, setVoided] = useState<Item['sales'][number] | null>(null);
   const navigate = useNavigate();
   const ownerOnly = useOwnerOnlyReason();
   const { offer } = useUndo();
@@ -44,7 +46,7 @@ export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => 
           </ActionItem>
           <ActionItem
             reason={lastSale === undefined ? 'There is no sale to void.' : null}
-            onClick={() => setAction('void')}
+            onClick={() => setVoided(lastSale ?? null)}
           >
             Void the last sale
           </ActionItem>
@@ -76,13 +78,13 @@ export function ActionsMenu({ item, onChanged }: { item: Item; onChanged: () => 
           </ActionItem>
         </Menu.Dropdown>
       </Menu>
-      {action === null || action === 'void' || action === 'delete' || action === 'sell' ? null : (
+      {action === null || action === 'delete' || action === 'sell' ? null : (
         <UnitsDialog item={item} action={action} onClose={close} onChanged={onChanged} />
       )}
       {action === 'sell' ? <SellDialog item={item} onClose={close} onChanged={onChanged} /> : null}
-      {action === 'void' && lastSale !== undefined ? (
-        <VoidDialog item={item} sale={lastSale} onClose={close} onChanged={onChanged} />
-      ) : null}
+      {voided === null ? null : (
+        <VoidDialog item={item} sale={voided} onClose={() => setVoided(null)} onChanged={onChanged} />
+      )}
       {action === 'delete' ? <DeleteDialog item={item} onClose={close} /> : null}
     </>
   );
