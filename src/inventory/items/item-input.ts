@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import { DomainError } from '../../contract/domain-error.ts';
 import {
   AMOUNT_LIMIT,
@@ -11,6 +11,24 @@ import {
 import { OneOf } from '../../contract/resources/common.ts';
 import { WatchAttributes } from '../../contract/resources/listing.ts';
 import { PartAttributes } from '../../contract/resources/part.ts';
+
+/** With `removeAdditional`, whatever has another name is dropped. */
+const ONLY_KNOWN = { additionalProperties: false };
+
+type Attributes = TObject<Record<string, TSchema & { items?: { enum?: unknown[]; properties?: object } }>>;
+
+/**
+ * Attributes as they are stored: edits merge them into what is there, so names that nobody knows would add up without end. A
+ * list of choices has no more of them than there are.
+ */
+function storedAs<Schema extends Attributes>({ properties }: Schema) {
+  const bounded = Object.entries(properties).map(([name, schema]) => {
+    const { items } = schema;
+    if (items?.enum !== undefined) return [name, { ...schema, maxItems: items.enum.length }];
+    return [name, items?.properties === undefined ? schema : { ...schema, items: { ...items, ...ONLY_KNOWN } }];
+  });
+  return Type.Object(Object.fromEntries(bounded) as Schema['properties'], ONLY_KNOWN);
+}
 
 const fields = {
   stockNumber: Type.String({ minLength: 1, maxLength: STOCK_NUMBER_LENGTH_LIMIT }),
@@ -30,32 +48,42 @@ const privateFields = {
   privateNotes: Type.Optional(Type.String({ maxLength: DESCRIPTION_LENGTH_LIMIT })),
 };
 
+const ListingAttributes = storedAs(WatchAttributes);
+const SparePartAttributes = storedAs(PartAttributes);
+
 const NewListing = Type.Object({
   kind: Type.Literal('listing'),
   ...fields,
   ...privateFields,
-  attributes: WatchAttributes,
+  attributes: ListingAttributes,
 });
-const NewPart = Type.Object({ kind: Type.Literal('part'), ...fields, ...privateFields, attributes: PartAttributes });
+const NewPart = Type.Object({
+  kind: Type.Literal('part'),
+  ...fields,
+  ...privateFields,
+  attributes: SparePartAttributes,
+});
 export type NewItem = Static<typeof NewListing> | Static<typeof NewPart>;
 
 const ListingChanges = Type.Partial(
-  Type.Object({ ...fields, ...privateFields, attributes: Type.Partial(WatchAttributes) }),
+  Type.Object({ ...fields, ...privateFields, attributes: Type.Partial(ListingAttributes, ONLY_KNOWN) }),
 );
 const PartChanges = Type.Partial(
-  Type.Object({ ...fields, ...privateFields, attributes: Type.Partial(PartAttributes) }),
+  Type.Object({ ...fields, ...privateFields, attributes: Type.Partial(SparePartAttributes, ONLY_KNOWN) }),
 );
 /** What the dealer edited: a field that is absent stays as it is, also within the attributes. */
 export type ItemChanges = Static<typeof ListingChanges> | Static<typeof PartChanges>;
 
 // The schemas are our own: nothing holds them against the meta-schema at each start.
-const ajv = new Ajv({ strict: true, validateSchema: false });
+const ajv = new Ajv({ strict: true, validateSchema: false, removeAdditional: true });
 
+/** Drops attributes that have no meaning. */
 export function assertNewItem(input: NewItem): void {
   assertValid(input.kind === 'part' ? NewPart : NewListing, input);
   assertStorable(input, '');
 }
 
+/** Drops attributes that have no meaning. */
 export function assertChanges(kind: 'listing' | 'part', changes: ItemChanges): void {
   assertValid(kind === 'part' ? PartChanges : ListingChanges, changes);
   assertStorable(changes, '');

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import {
   AMOUNT_LIMIT,
   DESCRIPTION_LENGTH_LIMIT,
@@ -11,6 +11,8 @@ import {
   UNITS_LIMIT,
 } from '../../limits.ts';
 import { OneOf } from '../../resources/common.ts';
+import { WatchAttributes } from '../../resources/listing.ts';
+import { PartAttributes } from '../../resources/part.ts';
 import { eventOutcome } from '../integrations/events.ts';
 import { endpointStop } from '../integrations/integrations.ts';
 import { UNDO_LIMIT_DAYS } from '../limits.ts';
@@ -24,10 +26,29 @@ const Time = Type.String({ format: 'date-time' });
 const Amount = Type.Integer({ minimum: 0, maximum: AMOUNT_LIMIT });
 const Units = Type.Integer({ minimum: 0, maximum: UNITS_LIMIT });
 const SomeUnits = Type.Integer({ minimum: 1, maximum: UNITS_LIMIT });
-/** WatchAttributes or PartAttributes of contract/resources, by the kind; the domain checks them and names the field. */
-const Attributes = Type.Record(Type.String(), Type.Unknown(), {
+/**
+ * WatchAttributes or PartAttributes of contract/resources, by the kind; the domain checks them and names the field. Only names
+ * and lists are said here, so that a large body is read into lists, and not into values of any shape.
+ */
+const Attributes = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  properties: Object.fromEntries(
+    Object.entries<AnySchema>({ ...WatchAttributes.properties, ...PartAttributes.properties }).map(([name, schema]) => [
+      name,
+      listOfAny(schema),
+    ]),
+  ),
   description: 'As the public API has them: of a watch, or of a part.',
 });
+
+type AnySchema = TSchema & { items?: { enum?: unknown[]; properties?: object }; maxItems?: number };
+
+function listOfAny({ items, maxItems = items?.enum?.length }: AnySchema) {
+  if (items === undefined) return {};
+  const names = Object.keys(items.properties ?? {});
+  const item = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) };
+  return { type: 'array', maxItems, items: items.properties === undefined ? {} : item };
+}
 
 /** What people type. */
 const itemFields = {

@@ -114,6 +114,57 @@ describe('the item in the dashboard', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
   });
 
+  it('is checked and kept alike in a small body and in one that is parsed in slices', async () => {
+    // Two texts of 20,000 characters, four bytes each.
+    const long = { description: '😀'.repeat(20_000), private_notes: '😀'.repeat(20_000) };
+    const id = await create({ ...long, attributes: { ...newWatch().attributes, complications: ['date'] } });
+    await owner.call('PUT', `/stock/${id}/channels/${integrationId}`, { is_on: true });
+    const attributes = { year: 1969, complications: ['chronograph', 'date'] };
+    assert.equal((await save(id, { revision: 1, ...long, attributes })).status, 200);
+    const { year, brand, complications } = (await read(id)).attributes;
+    assert.deepEqual([year, brand, complications], [1969, 'Omega', ['chronograph', 'date']]);
+    for (const [wrong, field] of [
+      [{ year: 'soon' }, 'attributes.year'],
+      [{ year: { what: 1969 } }, 'attributes.year'],
+      [{ brand: null }, 'attributes.brand'],
+      [{ complications: 'date' }, 'attributes.complications'],
+      [{ complications: [{ date: 1 }] }, 'attributes.complications.0'],
+    ] as [object, string][]) {
+      for (const texts of [{}, long]) {
+        const refused = await save(id, { revision: 2, ...texts, attributes: wrong });
+        assert.deepEqual([refused.status, refused.body.error.field], [400, field], refused.text);
+      }
+    }
+    const fits = Array.from({ length: 100 }, () => ({
+      brand: 'B'.repeat(500),
+      model: 'M'.repeat(500),
+      reference_number: 'R'.repeat(500),
+      caliber: null,
+    }));
+    const part = { part_number: null, category: 'crown', brand: null, condition: 'good', compatibility: fits };
+    const partId = await create({ kind: 'part', attributes: part });
+    assert.deepEqual((await read(partId)).attributes.compatibility, fits);
+  });
+
+  it('keeps no attributes that have no meaning, and of choices no more than there are', async () => {
+    const junk = (name: string) => ({ [name]: 'x'.repeat(100) });
+    const id = await create({ attributes: { ...newWatch().attributes, ...junk('a') } });
+    assert.equal((await save(id, { revision: 1, attributes: { ...junk('b'), year: 1970 } })).status, 200);
+    const { attributes } = await read(id);
+    assert.deepEqual(attributes, { ...newWatch().attributes, year: 1970 });
+    const only = await save(id, { revision: 2, attributes: junk('c') });
+    assert.deepEqual([only.status, only.body.revision], [200, 2], 'nothing was changed');
+    const dates = await save(id, { revision: 2, attributes: { complications: Array(10_000).fill('date') } });
+    assert.deepEqual([dates.status, dates.body.error.field], [400, 'attributes.complications']);
+    const fit = { brand: 'Omega', model: null, reference_number: null, caliber: null };
+    const part = { part_number: null, category: 'crown', brand: null, condition: 'good' };
+    const partId = await create({
+      kind: 'part',
+      attributes: { ...part, compatibility: [{ ...fit, ...junk('d') }] },
+    });
+    assert.deepEqual((await read(partId)).attributes, { ...part, compatibility: [fit] });
+  });
+
   it('keeps its units when the form is older than a sale', async () => {
     const id = await create({ units: 2 });
     assert.equal((await sell(id, 1)).status, 200);
