@@ -16,9 +16,15 @@ export type ChannelPreview = {
   price: PriceSteps | null;
   /** The same for the promotion that runs. */
   promotionPrice: PriceSteps | null;
-  /** What the client reads, or would read if the item were on the channel; `updated_at` is missing. */
-  document: JsonObject;
+  /** What the client reads, or would read if the item were on the channel; `updated_at` is missing. Null past DOCUMENTS_BYTES. */
+  document: JsonObject | null;
 };
+
+/**
+ * Of all documents together, the last of which may be longer. One may have a megabyte and a dealer a hundred channels: all of
+ * them took the event loop 1.2 s.
+ */
+const DOCUMENTS_BYTES = 1_048_576;
 
 /** What an edit would make of an item; what is absent stays. */
 export type ItemDraft = Partial<
@@ -50,10 +56,16 @@ export async function previewItem(
     const source = { ...base, ...draft };
     // Units are edited as those that can be sold; what is held back stays held.
     if (draft.units !== undefined) source.units = draft.units + base.reservedUnits;
+    let bytes = 0;
     return settings.map((channel) => {
       const publication = publications.get(pairKey(channel.integrationId, id)) ?? null;
+      const publishedAt = publication?.publishedAt ?? now;
+      const body = bytes < DOCUMENTS_BYTES ? renderedOn(channel, source, publishedAt, context, now) : null;
+      bytes += Buffer.byteLength(body ?? '');
       return {
-        ...previewOn(channel, source, publication?.publishedAt ?? now, context, now),
+        integrationId: channel.integrationId,
+        ...pricesOn(channel, source, now),
+        document: body === null ? null : (JSON.parse(body) as JsonObject),
         isOn: publication?.isOn ?? false,
         wasOn: publication !== null,
       };
@@ -61,24 +73,24 @@ export async function previewItem(
   });
 }
 
-function previewOn(
+function pricesOn({ priceRule }: ChannelSettings, { priceAmount, promotions }: ItemSource, now: Date) {
+  if (isPriceOnRequest(priceAmount)) return { price: null, promotionPrice: null };
+  const running = runningPromotion(promotions, now.getTime());
+  return {
+    price: priceSteps(priceAmount, priceRule),
+    promotionPrice: running === null ? null : priceSteps(running.amount, priceRule),
+  };
+}
+
+function renderedOn(
   channel: ChannelSettings,
   source: ItemSource,
   publishedAt: Date,
   context: ChannelContext,
   now: Date,
-) {
-  const { priceRule, integrationId, endpoint } = channel;
-  const present = presentFor(context.versions, endpoint.apiVersion);
-  const rendering = render(source, channel, { isOn: true, publishedAt }, present, now.getTime());
-  const running = runningPromotion(source.promotions, now.getTime());
-  return {
-    integrationId,
-    price: isPriceOnRequest(source.priceAmount) ? null : priceSteps(source.priceAmount, priceRule),
-    promotionPrice:
-      isPriceOnRequest(source.priceAmount) || running === null ? null : priceSteps(running.amount, priceRule),
-    document: JSON.parse(rendering?.body ?? '{}') as JsonObject,
-  };
+): string {
+  const present = presentFor(context.versions, channel.endpoint.apiVersion);
+  return render(source, channel, { isOn: true, publishedAt }, present, now.getTime())?.body ?? '{}';
 }
 
 function newSource(kind: 'listing' | 'part', now: Date): ItemSource {

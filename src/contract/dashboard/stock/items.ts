@@ -92,9 +92,10 @@ const ItemChannel = Type.Object(
     was_on: Type.Boolean({ description: 'It is on the channel, or was before.' }),
     price: nullable(PriceSteps, 'Null is price on request.'),
     promotion_price: nullable(PriceSteps, 'Of the promotion that runs now.'),
-    document: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'What the site reads, or would read if the item were on the channel.',
-    }),
+    document: nullable(
+      Type.Record(Type.String(), Type.Unknown()),
+      'What the site reads, or would read if the item were on the channel. Null if those of the channels before it are too long already.',
+    ),
     last_event: nullable(
       Type.Object({ id: Type.String(), type: Type.String(), created_at: Time, ...eventOutcome }),
       'The newest event of the item on the channel, also one that was not sent.',

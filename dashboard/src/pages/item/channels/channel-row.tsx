@@ -71,10 +71,16 @@ export function ChannelRow({ itemId, channel, isOn, isDraft, onChange }: Channel
           )}
           <LastEvent channel={channel} itemId={itemId} />
           <Text size="sm">{isOn && !isDraft ? `What ${name} reads` : `What ${name} would read`}</Text>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-          <section aria-label={`JSON on ${name}`} className="item-json" tabIndex={0}>
-            <CodeBlock>{JSON.stringify(channel.document, null, 2)}</CodeBlock>
-          </section>
+          {channel.document === null ? (
+            <Text size="sm" c="dimmed">
+              This item is too long to be shown as JSON for each of your channels.
+            </Text>
+          ) : (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+            <section aria-label={`JSON on ${name}`} className="item-json" tabIndex={0}>
+              <CodeBlock>{JSON.stringify(channel.document, null, 2)}</CodeBlock>
+            </section>
+          )}
         </div>
       ) : null}
     </li>

@@ -56,6 +56,37 @@ describe('a dealer with many integrations', () => {
       .filter((text) => !text.includes('pg_notify')).length;
   }
 
+  it('sees an item on each of them, and as JSON until that takes a megabyte', async () => {
+    const dealer = await signedIn(world);
+    for (let index = 1; index < MANY; index++) await addShop(world, dealer);
+    const fit = { brand: 'B'.repeat(400), model: 'M'.repeat(400), reference_number: null, caliber: null };
+    const answer = await dealer.call('POST', '/items/preview', {
+      kind: 'part',
+      preview_of_id: null,
+      stock_number: 'P-1',
+      title: 'Crown',
+      description: '',
+      price_amount: 100,
+      tax_treatment: null,
+      location_id: null,
+      units: 1,
+      attributes: {
+        part_number: null,
+        category: 'crown',
+        brand: null,
+        condition: 'good',
+        compatibility: Array(200).fill(fit),
+      },
+    });
+    assert.equal(answer.status, 200, answer.text.slice(0, 500));
+    const { channels } = answer.body;
+    assert.deepEqual([channels.length, channels.at(-1).price.price], [MANY, 100]);
+    // Each is a little longer than 160,000 bytes.
+    const shown = channels.filter(({ document }: { document: unknown }) => document !== null);
+    assert.equal(shown.length, 7);
+    assert.equal(shown[0].document.compatibility.length, 200);
+  });
+
   for (const call of CALLS) {
     it(`is answered ${call.method} ${call.path} with as many statements as a dealer with one`, async () => {
       const dealer = await signedIn(world);
