@@ -131,12 +131,15 @@ export async function findJob(db: Queryable, organizationId: string, jobId: stri
   return row;
 }
 
+/** They are numbered from one: counting 20,000 of each job on a page took 7 s of a processor while they were new. */
+const ERROR_COUNT = sql`coalesce((select max(e.number) from stock_job_errors e where e.job_id = j.id), 0)`;
+
 /** The undo that took a job back, or is about to. */
 const UNDONE_BY = sql`(select u.id from stock_jobs u
   where u.undoes = j.id and u.status in ('queued', 'running', 'done') limit 1)`;
 
 const JOB_COLUMNS = sql`j.id, j.kind, j.title, j.actor, j.parameters, j.status, j.total, j.done, j.counts, j.error,
-  (select count(*)::integer from stock_job_errors e where e.job_id = j.id) as "errorCount",
+  ${ERROR_COUNT} as "errorCount",
   j.is_undoable and j.audit_id is not null and j.finished_at > now() - make_interval(days => ${UNDO_LIMIT_DAYS})
     and ${UNDONE_BY} is null as "canUndo",
   case when j.is_undoable and j.audit_id is not null

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../../../../test/harness/actor.ts';
+import { explainRead } from '../../../../../test/harness/database/explain.ts';
 import { type DashboardClient, signedIn } from '../../../../../test/harness/http/dashboard-client.ts';
 import { kindOverItems, runJobs } from '../../../../../test/harness/jobs/stock-jobs.ts';
 import { watch } from '../../../../../test/harness/stock.ts';
 import { startWorld, type World } from '../../../../../test/harness/world.ts';
+import { sql } from '../../../../db/sql.ts';
 import { editItems } from '../../../../inventory/items/edit-items.ts';
 import { createItem } from '../../../../inventory/items/item-operations.ts';
 import { outcomeOfEdits } from '../../../../inventory/jobs/batch-outcome.ts';
 import type { StockJobKinds } from '../../../../inventory/jobs/job-kind.ts';
-import { startJob } from '../../../../inventory/jobs/stock-job-queue.ts';
+import { listJobs, startJob } from '../../../../inventory/jobs/stock-job-queue.ts';
 import { undoKind } from '../../../../inventory/jobs/undo-job.ts';
+
+/** As many as are kept of a job. */
+const ERRORS = 20_000;
 
 describe('the jobs of the dashboard', () => {
   let world: World;
@@ -125,6 +130,22 @@ describe('the jobs of the dashboard', () => {
     const file = await owner.call('GET', `/jobs/${id}/errors.csv`);
     assert.match(file.headers.get('content-type') ?? '', /^text\/csv/);
     assert.match(file.text, /^line,stock_number,column,error\r\n,W-\d+,title,/);
+  });
+
+  it('are listed without a look at each of their errors', async () => {
+    const { organizationId } = owner;
+    const ids = [await start('One'), await start('Two')];
+    await world.db.query(sql`
+      insert into stock_job_errors (job_id, organization_id, number, message)
+      select job.id, ${organizationId}, n, 'There is no such location.'
+      from unnest(${ids}::text[]) as job (id), generate_series(1, ${ERRORS}) n`);
+    const page = { organizationId, from: null, limit: 50 };
+    const counts: number[] = [];
+    const [read] = await explainRead(world.db, async (db) => {
+      for (const { id, errorCount } of await listJobs(db, page)) if (ids.includes(id)) counts.push(errorCount);
+    });
+    assert.deepEqual(counts, [ERRORS, ERRORS]);
+    assert.ok((read?.pages ?? Number.NaN) < 200, `read ${read?.pages} pages`);
   });
 
   it('are listed by kind and status', async () => {
