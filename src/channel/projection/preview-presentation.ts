@@ -1,3 +1,4 @@
+import { eventLoopSlices, type Steps } from '../../concurrency/time-slices.ts';
 import type { ChannelContext } from '../context.ts';
 import { type ChannelSource, type ImageFormat, type ItemSource, render } from './documents.ts';
 import { channelPrice, type PriceRule, type Rounding } from './pricing.ts';
@@ -40,7 +41,7 @@ export async function previewPresentation(
   integrationId: string,
   change: PresentationChange,
 ): Promise<PresentationPreview | null> {
-  return await context.db.transaction(async (tx) => {
+  const found = await context.db.transaction(async (tx) => {
     const { settings, now } = await readChannelSettings(tx, [integrationId], context.publicUrl);
     const [channel] = settings;
     if (channel === undefined) return null;
@@ -57,13 +58,13 @@ export async function previewPresentation(
     const found = await readItems(tx, sample);
     const items = sample.flatMap((id) => found.get(pairKey(channel.organizationId, id)) ?? []);
     const amounts = await readPublishedAmounts(tx, integrationId);
-    return {
-      items: items.map((item) => previewItem(item, channel, wanted, nowMs)),
-      touched: countTouched(amounts, channel, wanted),
-      onChannel: amounts.reduce((sum, { count }) => sum + count, 0),
-      isRateMissing: rate === null,
-    };
+    const previewed = items.map((item) => previewItem(item, channel, wanted, nowMs));
+    return { channel, wanted, amounts, items: previewed, isRateMissing: rate === null };
   });
+  if (found === null) return null;
+  const { channel, wanted, amounts, items, isRateMissing } = found;
+  const key = { group: channel.organizationId, key: integrationId };
+  return { items, ...(await eventLoopSlices.run(key, countSteps(amounts, channel, wanted))), isRateMissing };
 }
 
 function previewItem(item: ItemSource, channel: ChannelSource, wanted: ChannelSource, nowMs: number): PreviewedItem {
@@ -93,19 +94,24 @@ function shown(item: ItemSource, channel: ChannelSource, nowMs: number): ShownIt
   };
 }
 
-/** Items of one price are touched together. A promotion's price is touched when the regular one is, but for rare roundings. */
-function countTouched(
+/**
+ * Items of one price are touched together. A promotion's price is touched when the regular one is, but for rare roundings. The
+ * event loop does nothing else between two steps: 100,000 different prices took it 0.2 s.
+ */
+export function* countSteps(
   amounts: { amount: number | null; hasPhotos: boolean; count: number }[],
-  before: ChannelSource,
-  after: ChannelSource,
-): number {
+  before: Pick<ChannelSource, 'imageFormat' | 'priceRule'>,
+  after: Pick<ChannelSource, 'imageFormat' | 'priceRule'>,
+): Steps<Pick<PresentationPreview, 'touched' | 'onChannel'>> {
   const isOtherFormat = before.imageFormat !== after.imageFormat;
-  return amounts
-    .filter(
-      ({ amount, hasPhotos }) =>
-        (isOtherFormat && hasPhotos) || isOtherPrice(amount, before.priceRule, after.priceRule),
-    )
-    .reduce((sum, { count }) => sum + count, 0);
+  let [touched, onChannel] = [0, 0];
+  for (const { amount, hasPhotos, count } of amounts) {
+    onChannel += count;
+    const isTouched = (isOtherFormat && hasPhotos) || isOtherPrice(amount, before.priceRule, after.priceRule);
+    if (isTouched) touched += count;
+    yield;
+  }
+  return { touched, onChannel };
 }
 
 function isOtherPrice(amount: number | null, before: PriceRule, after: PriceRule): boolean {
