@@ -42,7 +42,7 @@ export async function previewItem(
   context: ChannelContext,
   organizationId: string,
   integrationIds: string[],
-  item: { id: string } | { kind: 'listing' | 'part' },
+  item: { id: string; kind?: ItemSource['kind'] } | { kind: ItemSource['kind'] },
   draft: ItemDraft,
 ): Promise<ChannelPreview[]> {
   return await context.db.transaction(async (tx) => {
@@ -50,8 +50,10 @@ export async function previewItem(
     const now = context.now() ?? databaseNow ?? new Date();
     const id = 'id' in item ? item.id : '';
     const stored = id === '' ? undefined : (await readItems(tx, [id])).get(pairKey(organizationId, id));
-    if (id !== '' && stored === undefined) throw new DomainError('not_found', 'There is no such item.');
-    const base = stored ?? newSource('kind' in item ? item.kind : 'listing', now);
+    const { kind = stored?.kind ?? 'listing' } = item;
+    // The draft of a part can't be laid over a watch, which has other attributes.
+    if (id !== '' && stored?.kind !== kind) throw new DomainError('not_found', 'There is no such item.');
+    const base = stored ?? newSource(kind, now);
     const publications = id === '' ? new Map() : await readPublications(tx, integrationIds, [id]);
     const source = { ...base, ...draft };
     // Units are edited as those that can be sold; what is held back stays held.

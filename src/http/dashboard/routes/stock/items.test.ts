@@ -194,6 +194,9 @@ describe('the item in the dashboard', () => {
     const of = await owner.call('POST', '/items/preview', { ...draft, title: 'Draft', units: 3, preview_of_id: id });
     assert.deepEqual([of.body.channels[0].document.title, of.body.channels[0].document.quantity], ['Draft', 3]);
     assert.equal((await read(id)).title, 'Omega Speedmaster', 'nothing was saved');
+    const fits = { part_number: null, category: 'crown', brand: null, condition: 'good', compatibility: [] };
+    const asPart = { ...draft, kind: 'part', attributes: fits, units: 1, preview_of_id: id };
+    assert.equal((await owner.call('POST', '/items/preview', asPart)).status, 404);
     const stranger = await signedIn(world);
     assert.equal(
       (await stranger.call('POST', '/items/preview', { ...draft, units: 1, preview_of_id: id })).status,

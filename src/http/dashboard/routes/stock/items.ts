@@ -58,7 +58,7 @@ export const itemHandlers: Handlers<typeof itemOperations> = {
       ...changes,
       location: location === undefined ? null : { business_unit: location.businessUnit, name: location.name },
     } as Parameters<typeof previewItem>[4];
-    return { channels: await presentChannels(context, user, id === null ? { kind } : { id }, draft) };
+    return { channels: await presentChannels(context, user, id === null ? { kind } : { id, kind }, draft) };
   },
 
   async setItemHidden({ context, user, actor, params, body }) {
