@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../../src/db/sql.ts';
+import { editItem } from '../../src/inventory/items/item-operations.ts';
 import { sellUnits } from '../../src/sales/sell.ts';
 import { TESTER } from '../harness/actor.ts';
-import { type DashboardSite, type Person, settled, startDashboard } from '../harness/browser/dashboard-browser.ts';
+import {
+  type DashboardSite,
+  type Person,
+  settled,
+  signIn,
+  startDashboard,
+} from '../harness/browser/dashboard-browser.ts';
 import { until } from '../harness/database/locks.ts';
 import { runJobs } from '../harness/jobs/stock-jobs.ts';
 import { addShop, reportOrder, type Shop } from '../harness/shop.ts';
@@ -199,5 +206,32 @@ describe('an answer that is lost on the way', () => {
     await page.getByText('Enter a number from 1 to 9.').waitFor();
     assert.equal(await page.getByLabel('Units').inputValue(), '12');
     assert.deepEqual(await stockOf(site.world, itemId), { units: 9, held: 0 });
+  });
+
+  it('of a read that hangs: it is asked again after a minute, also what the live stream named', async (t) => {
+    // A window of its own, since its clock is not the true one any more.
+    const context = await site.browser.newContext();
+    t.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${site.url}/sign-in`);
+    await signIn(page, owner.email);
+    await page.waitForURL(`${site.url}/`);
+    const itemId = await freePart('P-HANGS');
+    const rename = (title: string) => editItem(site.world.channel, TESTER, dealer.organizationId, itemId, { title });
+    const titled = (title: string) => page.getByRole('heading', { level: 1, name: title }).waitFor();
+    await page.goto(`${site.url}/parts/${itemId}`);
+    await titled('P-HANGS');
+    await page.clock.install();
+    let asked = 0;
+    await page.route(`**/api/dashboard/items/${itemId}`, async (route) => {
+      asked += 1;
+      if (asked > 1) await route.fallback();
+    });
+    await rename('Before');
+    await until(async () => asked === 1, 'the page does not read the change');
+    await rename('After');
+    // The retry waits, too.
+    await page.clock.fastForward(61_000);
+    await titled('After');
   });
 });

@@ -70,17 +70,25 @@ export async function api<R extends Route>(
   const [method = 'GET'] = route.split(' ');
   const isFile = given.body instanceof Blob;
   const session = currentSession();
-  const response = await fetch(urlOf(route, given), {
-    method,
-    credentials: 'same-origin',
-    ...(given.body === undefined ? {} : { body: isFile ? (given.body as Blob) : JSON.stringify(given.body) }),
-    headers: given.body === undefined ? {} : { 'content-type': isFile ? FILE_TYPE : 'application/json' },
-  }).catch(() => {
-    const message = method === 'GET' ? OFFLINE : OFFLINE_WRITE;
-    throw new ApiFailure(0, { code: 'offline', message, request_id: '' });
-  });
-  if (!response.ok) throw noticed(await failureOf(response), session);
-  return (response.status === 204 ? null : await response.json()) as Output<R>;
+  const isRead = method === 'GET';
+  const unreachable = () => {
+    throw new ApiFailure(0, { code: 'offline', message: isRead ? OFFLINE : OFFLINE_WRITE, request_id: '' });
+  };
+  const late = new AbortController();
+  const limit = isRead ? setTimeout(() => late.abort(), READ_LIMIT_MS) : undefined;
+  try {
+    const response = await fetch(urlOf(route, given), {
+      method,
+      credentials: 'same-origin',
+      signal: late.signal,
+      ...(given.body === undefined ? {} : { body: isFile ? (given.body as Blob) : JSON.stringify(given.body) }),
+      headers: given.body === undefined ? {} : { 'content-type': isFile ? FILE_TYPE : 'application/json' },
+    }).catch(unreachable);
+    if (!response.ok) throw noticed(await failureOf(response), session);
+    return (response.status === 204 ? null : await response.json().catch(unreachable)) as Output<R>;
+  } finally {
+    clearTimeout(limit);
+  }
 }
 
 /** A session that has ended is met by whoever asks first; the shell then asks for the password, over the open page. */
@@ -89,6 +97,11 @@ export function noticed(failure: ApiFailure, session: number): ApiFailure {
   return failure;
 }
 
+/**
+ * A browser waits for minutes when a connection is gone without a word, as on a phone that changes its network. What changes
+ * meanwhile is read after it, so a page would show nothing new. Reads are tried again; of a write nobody knows what became of it.
+ */
+const READ_LIMIT_MS = 60_000;
 const FILE_TYPE = 'application/octet-stream';
 const OFFLINE = 'The service can’t be reached. Check your connection and try again.';
 /** The answer may have been lost behind what it was about. */
