@@ -41,4 +41,17 @@ describe('did you mean', () => {
   ] as const) {
     it(`answers ${meant ?? 'nothing'} for ${name.slice(0, 30)}`, () => assert.equal(didYouMean(name, known), meant));
   }
+
+  it('costs no more for a long name that is like nothing than for a typo', () => {
+    const costOf = (name: string) => {
+      const costs = Array.from({ length: 20 }, () => {
+        const before = process.threadCpuUsage();
+        for (let times = 0; times < 100; times++) didYouMean(name, ORDER);
+        return process.threadCpuUsage(before).user;
+      });
+      return Math.min(...costs);
+    };
+    const [typo, long] = [costOf('currrency'), costOf('x'.repeat(50))];
+    assert.ok(long <= typo, `${long} µs, and ${typo} µs for a typo`);
+  });
 });
