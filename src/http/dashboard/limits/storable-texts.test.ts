@@ -10,6 +10,13 @@ describe('texts that the database can’t store', () => {
   });
   after(() => world.stop());
 
+  it('are not looked for in what nobody reads: a walk through 128 KiB of small values takes 8 to 40 ms', async () => {
+    const person = await signedIn(world);
+    const view = { list: 'watches', name: 'Unread', query: '', is_shared: false };
+    const answer = await person.call('POST', '/views', { ...view, more: ['a\0b', { '\0': '\ud800' }] });
+    assert.equal(answer.status, 200, answer.text);
+  });
+
   it('are refused in addresses, queries and bodies', async () => {
     const person = await signedIn(world);
     const view = { list: 'watches', name: 'Mine', query: '', is_shared: false };
