@@ -59,8 +59,8 @@ export type Outbox = {
    * that goes on may write when it has many, so that it never has all of them in memory.
    */
   write(tx: Transaction): void;
-  /** The same if they are so many bytes that the rest should not be waited for. */
-  writeIfLarge(tx: Transaction): void;
+  /** The same if they are so many bytes that the rest should not be waited for. Says whether they were. */
+  writeIfLarge(tx: Transaction): boolean;
 };
 
 /** A mass change of ordinary documents stays below it and is one statement. */
@@ -112,7 +112,9 @@ export function openOutbox(): Outbox {
     },
     write: (tx) => write(tx, false),
     writeIfLarge(tx) {
-      if (bytes >= LARGE_BYTES) write(tx, true);
+      if (bytes < LARGE_BYTES) return false;
+      write(tx, true);
+      return true;
     },
   };
 }

@@ -9,6 +9,7 @@ import { observe, readDocuments } from '../../../test/harness/observe.ts';
 import { part, watch } from '../../../test/harness/stock.ts';
 import { type Dealer, startWorld, type World } from '../../../test/harness/world.ts';
 import { type Sql, sql } from '../../db/sql.ts';
+import { createIntegration } from '../../dealers/integrations/integrations.ts';
 import { createItem } from '../../inventory/items/item-operations.ts';
 import { setPublished } from '../../inventory/publications.ts';
 import { projectItems } from './project-items.ts';
@@ -71,6 +72,42 @@ describe('a projection of many items', () => {
     assert.equal(changed, itemIds.length);
     return trips.all().map((trip) => trip.filter((text) => text.includes('insert into events')).length);
   }
+
+  it('of one large item on several channels serves others between documents, and writes them one after the other', async () => {
+    const { organizationId } = dealer;
+    const fit = { brand: 'B'.repeat(500), model: 'M'.repeat(500), reference_number: 'R'.repeat(500), caliber: null };
+    const fits = {
+      part_number: null,
+      category: 'crown',
+      brand: null,
+      condition: 'good',
+      compatibility: Array(200).fill(fit),
+    };
+    const itemId = await createItem(world.channel, TESTER, organizationId, part({ attributes: fits as never }));
+    const channels = [dealer.integrationId];
+    for (let index = 0; index < 7; index++) {
+      const input = { organizationId, userId: null, name: `Site ${index}`, currency: 'USD', isTestMode: false };
+      channels.push((await createIntegration(world.db, TESTER, input)).id);
+    }
+    for (const id of channels) await setPublished(world.channel, TESTER, organizationId, id, [itemId], true);
+    await world.db.query(sql`
+      update items set attributes = jsonb_set(attributes, '{compatibility}', (attributes -> 'compatibility') - 0)
+      where id = ${itemId}`);
+    const trips = countRoundTrips(world.db);
+    const { changed } = await world.db.transaction((tx) =>
+      projectItems(tx, world.channel, { itemIds: [itemId], integrationIds: null }),
+    );
+    trips.stop();
+    assert.equal(changed, channels.length);
+    // Each document has about 320,000 characters, and so has each event, which names the old value.
+    const writes = (table: string) =>
+      trips
+        .all()
+        .map((trip) => trip.filter((text) => text.includes(`insert into ${table}`)).length)
+        .filter(Boolean);
+    assert.deepEqual(writes('channel_documents'), [1, 1]);
+    assert.deepEqual(writes('events'), Array(channels.length).fill(1));
+  });
 
   it('writes its events in one statement, or with their pieces if they are large, in the same order and with one stamp', async () => {
     const parts: string[] = [];
