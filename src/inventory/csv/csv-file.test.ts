@@ -106,12 +106,14 @@ describe('a CSV file', () => {
       ['a', '=1+1', '@x', '-5', '+41 22', 'line\nbreak', 'say "hi", please'],
       ['', '-5.20', '\tx', '1;2', 'ü', '-x', ''],
       ["'=1+1", "''-x", "'-5", "'x", "'", '-5', '+'],
+      ['＝1+1', '＠x', '－x', '＋1', "'＝1", '\n=1+1', 'a＝1'],
     ];
     const text = CSV_START + writeCsv(rows);
     const read = readCsv(Buffer.from(text), (cells) => cells);
     const cells = [read.header, ...read.rows.map((row) => row.cells)];
     assert.deepEqual(cells[0]?.slice(0, 5), ['a', "'=1+1", "'@x", '-5', "'+41 22"]);
     assert.equal(cells[1]?.[5], "'-x");
+    assert.deepEqual(cells[3], ["'＝1+1", "'＠x", "'－x", "'＋1", "''＝1", "'\n=1+1", 'a＝1']);
     assert.equal(cells[0]?.[6], 'say "hi", please');
     assert.deepEqual(
       cells.map((row) => row.map(withoutApostrophe)),

@@ -134,9 +134,10 @@ function invalid(message: string): DomainError {
 
 /**
  * A cell that a spreadsheet would run as a formula gets an apostrophe in front, which makes it text and is not shown. So does
- * one that begins with such an apostrophe already, because an import takes one away.
+ * one that begins with such an apostrophe already, because an import takes one away. The wide forms are those of East Asian keyboards,
+ * which some spreadsheets read as the narrow ones.
  */
-const FORMULA = /^'*[=+\-@\t\r]/;
+const FORMULA = /^'*[=+\-@＝＋－＠\t\r\n]/;
 const PLAIN_NUMBER = /^[+-]?\d+([.,]\d+)?$/;
 const QUOTED = /[",;\r\n\t]/;
 
