@@ -5,6 +5,7 @@ import { type Attack, idempotent, madeOnce, type Scene, scaled } from './attack.
 const PING = '/v1/test/webhook_ping';
 const BULK = '/v1/customers/bulk';
 const HEADER_BYTES = 15_500;
+const QUERY_BYTES = 15_000;
 const SPARE_BYTES = 1_000;
 
 /** Runs of digits that a pattern such as \d{300} reads again and again. */
@@ -128,8 +129,38 @@ export const PARSER_ATTACKS: Attack[] = [
     run: (scene) =>
       scene.client.flood({ count: scaled(scene, 400), atOnce: 8 }, (index) => {
         const long = ['after', 'updated_after', 'status', 'limit'][index % 4];
-        const value = ['A'.repeat(15_000), '1'.repeat(15_000), 'active,'.repeat(2_100), '0'.repeat(15_000)][index % 4];
+        const value = [
+          'A'.repeat(QUERY_BYTES),
+          '1'.repeat(QUERY_BYTES),
+          'active,'.repeat(2_100),
+          '0'.repeat(QUERY_BYTES),
+        ][index % 4];
         return { path: `/v1/listings?${long}=${value}` };
+      }),
+  },
+  {
+    name: 'queries that do not decode (no key)',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 600), atOnce: 8 }, (index) => ({
+        path: `/v1/health?${index % 2 === 0 ? '%&'.repeat(QUERY_BYTES / 2) : 'a=%FF&'.repeat(QUERY_BYTES / 6)}`,
+        isAnonymous: true,
+      })),
+  },
+  {
+    // The log of requests says of each which known name was probably meant.
+    name: 'names that nobody knows',
+    run: (scene) =>
+      scene.client.flood({ count: scaled(scene, 290), atOnce: 20 }, (number) => {
+        const fields = Array.from({ length: 20 }, (_, index) => [`${'n'.repeat(48)}${index}`, 1]);
+        const names = Array.from({ length: QUERY_BYTES / 6 }, (_, index) => `n${index}`);
+        return number % 2 === 0
+          ? { path: `/v1/listings?${names.join('&')}` }
+          : {
+              method: 'POST',
+              path: '/v1/customers',
+              headers: idempotent(),
+              body: JSON.stringify({ external_id: `unknown-${number % 50}`, ...Object.fromEntries(fields) }),
+            };
       }),
   },
   bodyAttack('phones and emails in bulks', { count: 40, atOnce: 4, path: BULK }, () => {
