@@ -15,6 +15,7 @@ import { emailKey, parsePhone } from '../../src/customers/customer-draft.ts';
 import { checkedEmail, checkedName } from '../../src/dealers/input-rules.ts';
 import { isApiKey } from '../../src/dealers/integrations/api-keys.ts';
 import { acceptedEncoding } from '../../src/http/accept-encoding.ts';
+import { cookieOf } from '../../src/http/dashboard/cookie.ts';
 import { isMatch } from '../../src/http/etag.ts';
 import { isJsonType, LARGE_BODY_BYTES, parseJsonBody, parseJsonBodySteps } from '../../src/http/json/json-body.ts';
 import { UnknownNames } from '../../src/http/json/unknown-names.ts';
@@ -226,6 +227,16 @@ export const PARSERS: Parser[] = [
       'weak marks': (length) => filled('W/', length),
     },
     parse: (header) => isMatch(header, 'W/"0123456789012345678901234567"'),
+  }),
+  row<string>({
+    name: 'a cookie',
+    limit: HEADERS,
+    worst: {
+      semicolons: (length) => ';'.repeat(length),
+      'names in a name': (length) => filled('xs=', length),
+      'blanks before a name': (length) => filled(`x${' '.repeat(100)}s=`, length),
+    },
+    parse: (header) => cookieOf(header, 's'),
   }),
   row<string>({
     name: 'the key',

@@ -17,6 +17,7 @@ import {
 import { type StorageUseRow, storageUseColumns, storageUseOf } from '../../quota/storage-usage.ts';
 import { lazy } from '../lazy.ts';
 import type { SignedIn } from './call.ts';
+import { cookieOf } from './cookie.ts';
 import { DashboardError } from './dashboard-error.ts';
 import { createDeviceCookies, type SignInAccount } from './device-cookie.ts';
 import type { FindLiveSessions } from './open-streams.ts';
@@ -206,10 +207,8 @@ function createSessionLookups(poolSize: number) {
     slots.run(key, lookUp, { deadlineMs: performance.now() + WAIT_LIMIT_MS });
 }
 
-/** The first cookie with the name of the session's, as "name=value". */
 function sessionCookieOf({ headers }: FastifyRequest, name: string): string | null {
-  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
-  return cookies.find((cookie) => cookie.startsWith(`${name}=`)) ?? null;
+  return cookieOf(headers.cookie ?? '', name);
 }
 
 function refuseFrequent(waitSeconds: AttemptRefusal, otherwise: string): void {
