@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -132,6 +133,30 @@ describe('slow clients', () => {
     await world.assertServes();
     if (!served.destroyed) await once(served, 'close');
     client.close();
+  });
+
+  it('that do not read a document of the service share its bytes', async () => {
+    const bodies: unknown[] = [];
+    const note = (_request: IncomingMessage, response: ServerResponse) => {
+      const { end } = response;
+      response.end = (...args: unknown[]) => {
+        bodies.push(args[0]);
+        return Reflect.apply(end, response, args);
+      };
+    };
+    world.app.server.prependListener('request', note);
+    for (const path of ['/api/v1/openapi.json', '/api/dashboard/openapi.json', '/docs/api', '/docs/missing']) {
+      bodies.length = 0;
+      const client = world.open();
+      client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(2));
+      await client.next();
+      await client.next();
+      client.close();
+      // Each text would be encoded again, and kept until it is read.
+      assert.ok(Buffer.isBuffer(bodies[0]), path);
+      assert.equal(bodies[0], bodies[1], path);
+    }
+    world.app.server.off('request', note);
   });
 
   it('that disconnect in the middle of a request leave no trace', async () => {

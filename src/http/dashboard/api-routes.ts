@@ -43,7 +43,7 @@ const ADMITTED_MS = 1_000;
 export async function dashboardRoutes(app: FastifyInstance, context: DashboardContext): Promise<void> {
   const { sessions, senders, publicUrl } = context;
   const assertOrigin = originCheck(publicUrl);
-  const openapi = JSON.stringify(dashboardOpenapi(publicUrl));
+  const openapi = Buffer.from(JSON.stringify(dashboardOpenapi(publicUrl)));
   const rate = createRequestRate(context.dashboardRate);
   const limitsOf = limitsByOperation(context.db.pool.options.max);
   const countAnswer = createAnswerLimits();

@@ -59,14 +59,15 @@ export async function docsRoutes(app: FastifyInstance, options: DocsOptions): Pr
   );
 }
 
-type RenderedPage = { body: string; etag: string };
+/** Bytes, which all answers share: a text would be encoded for each, and kept for each client that does not read it. */
+type RenderedPage = { body: Buffer; etag: string };
 
 /** Nothing on a page depends on the request, so each is rendered once, when it is first asked for. */
 function renderedOnce(render: () => string): () => RenderedPage {
   let rendered: RenderedPage | undefined;
   return () => {
     if (rendered === undefined) {
-      const body = render();
+      const body = Buffer.from(render());
       rendered = { body, etag: `"${versionOf(body)}"` };
     }
     return rendered;
