@@ -30,6 +30,18 @@ describe('the routes of the dashboard', () => {
     }
   });
 
+  it('read no body of a request to an unknown path', async (t) => {
+    const client = rawSocket(world.port);
+    t.after(client.close);
+    // The rest of the body never comes.
+    client.write(
+      `POST /api/dashboard/nothing HTTP/1.1\r\nHost: x\r\nOrigin: ${world.channel.publicUrl}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"a":`,
+    );
+    const answer = await client.next();
+    assert.equal(answer.status, 404);
+    assert.equal(answer.body.error.code, 'route_not_found');
+  });
+
   type Person = Awaited<ReturnType<typeof signedIn>>;
   type End = { name: string; end: (owner: Person, person: Person) => Promise<DashboardAnswer>; refused: number };
   const ends: End[] = [

@@ -52,9 +52,11 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store');
     assertOrigin(request.method, request.headers.origin);
+    // Before the body is read: nobody has been asked for a session, nor counted.
+    if (request.is404) throw routeNotFound();
   });
   app.setNotFoundHandler(() => {
-    throw new DashboardError('route_not_found', 'There is no such address.');
+    throw routeNotFound();
   });
   app.decorateRequest('caller', null);
   // A person may send many requests, so small bodies count, too. Uploads count their bytes themselves.
@@ -178,6 +180,10 @@ function limitsByOperation(poolSize: number): (operation: DashboardOperation) =>
     if (typeof response === 'string') return sendFile;
     return method === 'GET' ? runRead : runWrite;
   };
+}
+
+function routeNotFound(): DashboardError {
+  return new DashboardError('route_not_found', 'There is no such address.');
 }
 
 type Caller = { user: SignedIn | null; address: string; admittedAt: number };
