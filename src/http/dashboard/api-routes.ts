@@ -3,6 +3,7 @@ import { LIVE_STREAM_TYPE } from '../../contract/dashboard/live.ts';
 import { dashboardOpenapi } from '../../contract/dashboard/openapi.ts';
 import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS, type DashboardOperationId } from '../../contract/dashboard/operations.ts';
+import { networkOf } from '../../dealers/users/client-network.ts';
 import { limitBodies } from '../connection/body-memory.ts';
 import { clientAddress } from '../connection/client-address.ts';
 import { clientSignal } from '../connection/client-signal.ts';
@@ -71,8 +72,13 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     await bodies.passRead(request, body.length);
     const shape = (request.routeOptions.schema?.body ?? {}) as Shape;
-    const key = request.caller === null ? request.ip : dealerKey(request.caller);
-    return await readJsonBody(body, 'application/json', { key, shape, signal: clientSignal(request) });
+    const { caller } = request;
+    if (caller === null) throw notAdmitted();
+    return await readJsonBody(body, 'application/json', {
+      key: dealerKey(caller),
+      shape,
+      signal: clientSignal(request),
+    });
   });
   // A file is passed on as a stream. An operation that takes JSON refuses it in the validation.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -109,7 +115,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
         if (known !== null) rate.countPerson(known.userId);
         const user = operation.access === 'public' ? null : await sessions.find(request, reply, address);
         if (user !== null) senders.note(request.headers, { group: user.organizationId, key: user.userId });
-        if (user === null) rate.countAddress(address);
+        if (user === null) rate.countNetwork(networkOf(address));
         else if (known === null) rate.countPerson(user.userId);
         if (operation.access !== 'public') assertMayCall(operation, user);
         if (user !== null) {
@@ -120,7 +126,7 @@ export async function dashboardRoutes(app: FastifyInstance, context: DashboardCo
       },
       handler: async (request, reply) => {
         const { caller } = request;
-        if (caller === null) throw new Error('a call that nobody has admitted');
+        if (caller === null) throw notAdmitted();
         const { address, admittedAt } = caller;
         const readmitted = async () => {
           if (caller.user === null || performance.now() - admittedAt < ADMITTED_MS) return caller.user;
@@ -186,9 +192,14 @@ function routeNotFound(): DashboardError {
   return new DashboardError('route_not_found', 'There is no such address.');
 }
 
+/** It can't happen: "onRequest" of each route sets who calls. */
+function notAdmitted(): Error {
+  return new Error('a call that nobody has admitted');
+}
+
 type Caller = { user: SignedIn | null; address: string; admittedAt: number };
 
-/** Whose share of the process a call takes: the dealer's, or the address's before anybody has signed in. */
+/** Whose share of the process a call takes: the dealer's, or that of the client's network before anybody has signed in. */
 function dealerKey({ user, address }: Pick<Caller, 'user' | 'address'>): string {
-  return user?.organizationId ?? address;
+  return user?.organizationId ?? networkOf(address);
 }

@@ -4,6 +4,7 @@ import { createKeyedSemaphore } from '../../concurrency/limits/keyed-semaphore.t
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { endOldestSessions, keepVerifiedSession } from '../../dealers/users/account.ts';
+import { networkOf } from '../../dealers/users/client-network.ts';
 import { withPasswordSlot } from '../../dealers/users/password-hashing.ts';
 import { SESSION_COOKIE, sessionCookieName } from '../../dealers/users/session-cookie.ts';
 import { ADDRESS_HEADER, createSignIn, SESSION_RENEWED_AFTER_SECONDS } from '../../dealers/users/sign-in.ts';
@@ -114,7 +115,7 @@ export function createSessions(db: Database, options: SessionOptions): Sessions 
       // Only this cookie is used, so that a client can't write the same session in a hundred ways.
       headers.set('cookie', cookie);
       // One person may have fifty sessions, and anybody can make cookies up: neither has a share of its own.
-      const found = await lookups(known?.organizationId ?? address, async () => {
+      const found = await lookups(known?.organizationId ?? networkOf(address), async () => {
         // The library has checked the signature of this cookie before. It takes 3 ms, a statement alone a tenth of that.
         const again = known === undefined ? null : await signedIn(db, known.token, options);
         if (again !== null && !again.isRenewalDue) return again;

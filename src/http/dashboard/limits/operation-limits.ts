@@ -23,7 +23,7 @@ export type OperationLimits = <Result>(
 
 /**
  * Reads and writes each have their own slots, so that what waits for a lock does not keep the same team from reading.
- * Operations without a session count by client address, so that somebody who signs in often waits only for themselves.
+ * Operations without a session count by the client's network, so that somebody who signs in often waits only for themselves.
  */
 export type OperationKind = 'read' | 'write' | 'public';
 

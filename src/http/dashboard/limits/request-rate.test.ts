@@ -10,7 +10,10 @@ const PER_SECOND = 0.001;
 describe('requests to the dashboard', () => {
   let world: World;
   before(async () => {
-    world = await startWorld({ dashboardRate: { burst: BURST, perSecond: PER_SECOND } });
+    world = await startWorld({
+      dashboardRate: { burst: BURST, perSecond: PER_SECOND },
+      trustedProxies: ['127.0.0.1'],
+    });
   });
   after(() => world.stop());
 
@@ -37,5 +40,13 @@ describe('requests to the dashboard', () => {
     assert.ok(statuses.slice(0, -1).every((status) => status === 401 || status === 429));
     assert.equal((await anonymous.call('POST', '/session', { email: 'a@b.ch', password: 'x' })).status, 429);
     assert.equal((await person.call('GET', '/session')).status, 200);
+  });
+
+  it('without a session from the addresses of one IPv6 network are limited together', async () => {
+    const statusFrom = async (address: string) =>
+      (await dashboardClient(world).call('GET', '/session', undefined, { 'x-forwarded-for': address })).status;
+    for (let host = 1; host <= BURST; host++) assert.equal(await statusFrom(`2001:db8:1:2::${host}`), 401);
+    assert.equal(await statusFrom('2001:db8:1:2::ffff'), 429);
+    assert.equal(await statusFrom('2001:db8:1:3::1'), 401);
   });
 });

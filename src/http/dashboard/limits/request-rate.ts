@@ -11,8 +11,8 @@ export type RequestRate = {
   countSession(cookie: string | null): void;
   /** Counts the sessions of one person together; before the lookup, too, where this process knows whose the cookie is. */
   countPerson(userId: string): void;
-  /** Counts requests without a valid session by address. */
-  countAddress(address: string): void;
+  /** Counts requests without a valid session by the network of their address. */
+  countNetwork(network: string): void;
 };
 
 export type RequestRateLimits = Omit<BucketLimits, 'keys'>;
@@ -25,13 +25,13 @@ const COOKIE_LENGTH = 300;
 export function createRequestRate(limits: RequestRateLimits = LIMITS): RequestRate {
   const sessions = createTokenBuckets({ ...limits, keys: KEYS });
   const people = createTokenBuckets({ ...limits, keys: KEYS });
-  const addresses = createTokenBuckets({ ...limits, keys: KEYS });
+  const networks = createTokenBuckets({ ...limits, keys: KEYS });
   return {
     countSession(cookie) {
       if (cookie !== null) refuse(sessions.take(cookie.slice(0, COOKIE_LENGTH)));
     },
     countPerson: (userId) => refuse(people.take(userId)),
-    countAddress: (address) => refuse(addresses.take(address)),
+    countNetwork: (network) => refuse(networks.take(network)),
   };
 }
 
