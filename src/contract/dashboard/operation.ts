@@ -43,6 +43,11 @@ export type DashboardOperation = {
   overQuota: OverQuota;
 };
 
+/**
+ * Names, an email and a password. Anybody may send one, and a megabyte of names that nobody asked for takes 50 ms to parse.
+ */
+export const PUBLIC_BODY_LIMIT_BYTES = 32_768;
+
 const SERVED_METHODS: readonly DashboardOperation['method'][] = ['GET', 'DELETE'];
 
 const nothing = Type.Object({});
@@ -87,7 +92,8 @@ export function operation<
     params: (definition.params ?? nothing) as Params,
     query: (definition.query ?? nothing) as Query,
     body: (definition.body ?? null) as Body,
-    bodyLimitBytes: definition.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    bodyLimitBytes:
+      definition.bodyLimitBytes ?? (definition.access === 'public' ? PUBLIC_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES),
     isUpload: definition.isUpload ?? false,
     waitsElsewhere: definition.waitsElsewhere ?? false,
     overQuota: definition.overQuota ?? (SERVED_METHODS.includes(definition.method) ? 'served' : 'refused'),

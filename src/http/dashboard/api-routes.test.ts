@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DashboardAnswer, signedIn } from '../../../test/harness/http/dashboard-client.ts';
+import { type DashboardAnswer, dashboardClient, signedIn } from '../../../test/harness/http/dashboard-client.ts';
 import { rawSocket } from '../../../test/harness/http/raw-socket.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
-import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
+import { type DashboardOperation, PUBLIC_BODY_LIMIT_BYTES } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS } from '../../contract/dashboard/operations.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -40,6 +40,18 @@ describe('the routes of the dashboard', () => {
     const answer = await client.next();
     assert.equal(answer.status, 404);
     assert.equal(answer.body.error.code, 'route_not_found');
+  });
+
+  it('take no large body of somebody who is not known', async () => {
+    const anonymous = dashboardClient(world);
+    const operations = Object.values(DASHBOARD_OPERATIONS) as DashboardOperation[];
+    const open = operations.filter(({ access, body }) => access === 'public' && body !== null);
+    assert.ok(open.length > 4, `only ${open.length} operations`);
+    for (const { method, path } of open) {
+      const answer = await anonymous.call(method, path, { more: 'x'.repeat(PUBLIC_BODY_LIMIT_BYTES) });
+      assert.equal(answer.status, 413, path);
+      assert.equal(answer.body.error.code, 'request_too_large');
+    }
   });
 
   type Person = Awaited<ReturnType<typeof signedIn>>;
