@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+
 /** So much work makes a measurement that the clock's own steps do not decide. */
 const MEASURED_MS = 8;
 /** Many systems count CPU time in units of this, so a thread may have used one more than they say. */
@@ -22,6 +24,13 @@ export function cpuTimes(quarter: () => void, whole: () => void, isEnough: (time
     least.wholeMs = Math.min(least.wholeMs, cpuTime(whole, wholeRepetitions));
   }
   return least;
+}
+
+/** Fails unless a piece of work costs less than a fifth of another one, which is measured beside it. */
+export function assertMuchLess(work: () => void, other: () => void): void {
+  const isMuchLess = ({ quarterMs, wholeMs }: CpuTimes) => quarterMs < wholeMs / 5;
+  const times = cpuTimes(work, other, isMuchLess);
+  assert.ok(isMuchLess(times), `${times.quarterMs.toFixed(4)} ms beside ${times.wholeMs.toFixed(4)} ms`);
 }
 
 /** Also warms the code up: what is measured afterwards is compiled. */
