@@ -10,7 +10,7 @@ import type { DashboardOptions } from './dashboard/dashboard-options.ts';
 import type { RequestRateLimits } from './dashboard/limits/request-rate.ts';
 import type { UploadPace } from './dashboard/limits/upload-pace.ts';
 import type { RequestLogLimits } from './logging/api-request-log.ts';
-import type { RefusalLineLimits } from './logging/refusal-lines.ts';
+import type { LimitedLines, LineLimits } from './logging/line-limit.ts';
 import type { RateLimitStore } from './public/rate-limit/rate-limit-store.ts';
 import type { ReadLimitOptions } from './public/reads/read-limits.ts';
 import type { Readiness } from './readiness.ts';
@@ -65,7 +65,7 @@ export type AppOptions = {
   /** How slowly a file may be uploaded; tests shorten it. */
   uploadPace?: Partial<UploadPace>;
   /** How many lines about refused requests the log gets; tests lower it. */
-  refusalLines?: RefusalLineLimits;
+  lineLimits?: Partial<Record<LimitedLines, LineLimits>>;
 };
 
 export type Timeouts = {

@@ -28,8 +28,8 @@ import { docsRoutes } from './docs/routes.ts';
 import { errorHandler } from './errors.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { createApiRequestLog } from './logging/api-request-log.ts';
+import { createLineLimit } from './logging/line-limit.ts';
 import { logAnswer, type Written } from './logging/log-answer.ts';
-import { createRefusalLines } from './logging/refusal-lines.ts';
 import { photoRoutes } from './photos/routes.ts';
 import { publicRoutes } from './public/public-routes.ts';
 import { handedOver } from './public/reads/cached-reads.ts';
@@ -66,7 +66,8 @@ const TIMEOUTS: Timeouts = {
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const discard = createBodyDiscard({ timeMs: timeouts.requestMs, ...options.discardLimits });
-  const refusals = createRefusalLines(options.log, options.refusalLines);
+  const refusals = createLineLimit(options.log, 'refused', options.lineLimits?.refused);
+  const keyless = createLineLimit(options.log, 'keyless', options.lineLimits?.keyless);
   const faults = clientFaults({ ...options, discard, refusals });
   const senders = createSenders(options.trustedProxies);
   const unanswered = limitUnanswered();
@@ -105,8 +106,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     onFault: (error) => options.log.warn({ err: error }, 'requests could not be logged'),
     ...options.requestLogLimits,
   });
-  const logs = { log: options.log, requestLog, refusals };
-  app.addHook('onClose', async () => refusals.stop());
+  const logs = { log: options.log, requestLog, refusals, keyless };
+  app.addHook('onClose', async () => {
+    refusals.stop();
+    keyless.stop();
+  });
   app.addHook('onClose', requestLog.stop);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler(errorHandler(options.publicUrl));

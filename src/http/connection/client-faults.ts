@@ -5,7 +5,7 @@ import { spreadOverTurns } from '../../concurrency/spread-over-turns.ts';
 import { ApiError, errorEnvelope } from '../../contract/errors.ts';
 import { CURRENT_VERSION } from '../../contract/versions.ts';
 import { newRequestId } from '../../ids/request-id.ts';
-import type { RefusalLines } from '../logging/refusal-lines.ts';
+import type { LineLimit } from '../logging/line-limit.ts';
 import { securityHeaders } from '../security-headers.ts';
 import type { BodyDiscard } from './body-discard.ts';
 
@@ -40,7 +40,7 @@ export function clientFaults(options: {
   publicUrl: string;
   log: FastifyBaseLogger;
   discard: BodyDiscard;
-  refusals: RefusalLines;
+  refusals: LineLimit;
 }): ClientFaults {
   const leaving = new WeakSet<Socket>();
   const waiting = new WeakSet<Socket>();

@@ -5,7 +5,7 @@ import type { Operation } from '../../contract/operations/operation.ts';
 import type { UnknownNames } from '../json/unknown-names.ts';
 import { loggedPath } from '../request-url.ts';
 import type { ApiRequestLog } from './api-request-log.ts';
-import type { RefusalLines } from './refusal-lines.ts';
+import type { LineLimit } from './line-limit.ts';
 
 /** What the log says about a request, besides what is in its answer. */
 export type RequestRecord = {
@@ -24,22 +24,22 @@ export type RequestRecord = {
 export type Written = { answer: string; originalRequestId: string | null };
 
 /** Where requests are logged: the lines of the operator, and the rows that dealers search. */
-export type Logs = { log: FastifyBaseLogger; requestLog: ApiRequestLog; refusals: RefusalLines };
+export type Logs = { log: FastifyBaseLogger; requestLog: ApiRequestLog; refusals: LineLimit; keyless: LineLimit };
 
 /** Runs at the end of every request: when its answer has been sent, or its client has disconnected. */
 export function logAnswer(
-  { log, requestLog, refusals }: Logs,
+  { requestLog, ...lines }: Logs,
   request: IncomingMessage,
   response: ServerResponse,
   record: RequestRecord,
 ): void {
   if (record.integrationId !== null) requestLog.note(record.integrationId, request, response, record);
-  writeLine({ log, refusals }, request, response, record);
+  writeLine(lines, request, response, record);
 }
 
 /** The one line that each request leaves in the operator's log. */
 function writeLine(
-  { log, refusals }: Pick<Logs, 'log' | 'refusals'>,
+  { log, refusals, keyless }: Omit<Logs, 'requestLog'>,
   request: IncomingMessage,
   response: ServerResponse,
   { requestId, integrationId, route, startedAtMs, fault = null }: RequestRecord,
@@ -50,7 +50,9 @@ function writeLine(
   if (!isOurs && !isInfoLogged(log)) return;
   // A client that disconnects before its answer has begun has seen no status.
   const status = response.headersSent ? response.statusCode : undefined;
-  if (!isOurs && status !== undefined && status >= 400 && !refusals.mayWrite(status)) return;
+  if (!isOurs && status !== undefined && status >= 400) {
+    if (!refusals.mayWrite(status)) return;
+  } else if (!isOurs && integrationId === null && !keyless.mayWrite(status ?? 'aborted')) return;
   const fields = {
     requestId,
     integrationId: integrationId ?? undefined,
