@@ -22,7 +22,7 @@ import { reserveUnits } from '../../inventory/units/movements.ts';
 import { setUrl } from '../../webhooks/endpoints/endpoint-settings.ts';
 import { createSecretEncryption } from '../../webhooks/endpoints/secret-encryption.ts';
 import { createSsrfGuard } from '../../webhooks/sending/ssrf-guard.ts';
-import { cancelSale, confirmOrder, matchLine } from '../orders/order-operations.ts';
+import { cancelSale, confirmOrder, dismissOrder, fulfilOrder, matchLine } from '../orders/order-operations.ts';
 import { INTEGRATION_STEPS, ORGANIZATION_STEPS, rowsOfOwner } from './deletion-steps.ts';
 import { runDeletions } from './run-deletions.ts';
 
@@ -205,6 +205,28 @@ describe('deleting an integration', () => {
     await change.end();
     await running;
     assert.deepEqual(await rowsLeft(shop.integrationId), []);
+  });
+
+  it('leaves its orders to the dealer until they are removed, and tells nobody of them', async () => {
+    const shop = await openShop(world);
+    const listingId = await publishNew(world, shop, watch({ units: 2 }));
+    const report = async (name: string) => {
+      const order = { channel_order_id: name, lines: [{ listing_id: listingId }] };
+      return (await shop.post('/v1/orders', order)).body.id;
+    };
+    const [dismissed, fulfilled] = [await report('SO-1'), await report('SO-2')];
+    await confirmOrder(world.channel, TESTER, shop.organizationId, fulfilled);
+    await deleteIntegration(world.db, TESTER, shop.integrationId);
+    const { status } = await dismissOrder(world.channel, TESTER, shop.organizationId, dismissed, null);
+    assert.equal(status, 'cancelled');
+    assert.equal((await fulfilOrder(world.channel, TESTER, shop.organizationId, fulfilled)).status, 'fulfilled');
+    const told = await world.db.query(sql`
+      select type from events where integration_id = ${shop.integrationId} and type like 'order.%'`);
+    assert.deepEqual(told, []);
+    await run();
+    assert.deepEqual(await rowsLeft(shop.integrationId), []);
+    const stock = await world.db.query(sql`select units, reserved_units from items where id = ${listingId}`);
+    assert.deepEqual(stock, [{ units: 1, reserved_units: 0 }]);
   });
 
   it('removes an order that was on its way when the key became unknown, and frees what it took', async () => {
