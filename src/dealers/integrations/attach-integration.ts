@@ -63,13 +63,13 @@ export async function setOrganization(
 
 /**
  * Locks an integration to its dealer until the caller's transaction ends. For writes that do not take its clock: while
- * they run, the integration can't be attached to another dealer. Throws if it is no longer the dealer's.
+ * they run, the integration can't be attached to another dealer. False if it is no longer the dealer's.
  */
-export async function lockAttachment(tx: Transaction, integrationId: string, organizationId: string): Promise<void> {
+export async function lockAttachment(tx: Transaction, integrationId: string, organizationId: string): Promise<boolean> {
   const rows = await tx.query(sql`
     select id from integrations
     where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for key share`);
-  if (rows.length === 0) throw new Error(`integration ${integrationId} is no longer the dealer's`);
+  return rows.length > 0;
 }
 
 /**

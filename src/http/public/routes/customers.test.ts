@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { TESTER } from '../../../../test/harness/actor.ts';
+import { holdLock, untilBlocked } from '../../../../test/harness/database/locks.ts';
 import { addShop, faultOf, openShop, type Shop } from '../../../../test/harness/shop.ts';
 import { startWorld, type World } from '../../../../test/harness/world.ts';
+import { customersLock } from '../../../db/advisory-locks.ts';
 import { sql } from '../../../db/sql.ts';
+import { setOrganization } from '../../../dealers/integrations/attach-integration.ts';
 
 const TOO_LONG = 'x'.repeat(501);
 const PHONE = '+41227300000';
@@ -32,6 +36,24 @@ async function assertConflict(shop: Shop, fields: object, param: 'email' | 'phon
 }
 
 describe('upserting a customer', () => {
+  for (const [path, body] of [
+    ['/v1/customers', { email: 'late@b.ch' }],
+    ['/v1/customers/bulk', { customers: [{ email: 'late@b.ch' }] }],
+  ] as const) {
+    it(`by ${path} is refused if the integration is detached while it waits, like any later request`, async () => {
+      const shop = await openShop(world);
+      const lock = await holdLock(world.db, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        customersLock(shop.organizationId),
+      ]);
+      const late = shop.post(path, body);
+      await untilBlocked(world.db);
+      await setOrganization(world.db, TESTER, shop.integrationId, null);
+      await lock.release();
+      assert.deepEqual(faultOf(await late), { status: 403, code: 'integration_org_missing' });
+      assert.deepEqual(faultOf(await shop.post(path, body)), { status: 403, code: 'integration_org_missing' });
+    });
+  }
+
   it('creates with every field, and reads them back', async () => {
     const shop = await openShop(world);
     const body = await upsert(

@@ -6,6 +6,7 @@ import type { BulkResult, Customer, CustomerInput } from '../../../contract/reso
 import { draftCustomer } from '../../../customers/customer-draft.ts';
 import type { CustomerRecord, CustomerScope } from '../../../customers/customer-rows.ts';
 import { lockCustomers, openCustomerUpserts, type Upserted } from '../../../customers/upsert-customers.ts';
+import type { Transaction } from '../../../db/database.ts';
 import { shareOf } from '../../../dealers/integrations/admission.ts';
 import { lockAttachment } from '../../../dealers/integrations/attach-integration.ts';
 import type { AdmittedIntegration } from '../authentication.ts';
@@ -27,7 +28,7 @@ const customerUpsert: WriteKind<CustomerInput> = {
     lockCustomers(tx, scope.organizationId);
     const accepted = drafts.flatMap((draft) => (isRefusal(draft) ? [] : [draft]));
     const [, upserts] = await Promise.all([
-      lockAttachment(tx, scope.integrationId, scope.organizationId),
+      assertAttached(tx, scope),
       openCustomerUpserts(tx, scope, accepted, timeOf(channel, items)),
     ]);
     const results = drafts.map((draft) => {
@@ -60,7 +61,7 @@ const bulkUpsert: WriteKind<CustomerInput[]> = {
     );
     lockCustomers(tx, scope.organizationId);
     const [, upserts] = await Promise.all([
-      lockAttachment(tx, scope.integrationId, scope.organizationId),
+      assertAttached(tx, scope),
       openCustomerUpserts(tx, scope, drafts, timeOf(channel, items)),
     ]);
     const outcomes = await inSlices(
@@ -124,6 +125,11 @@ function presentBulk(outcomes: Accepted[]): BulkResult {
 function scopeOf(integration: AdmittedIntegration): CustomerScope {
   const { organizationId, integrationId, isTestMode } = integration;
   return { organizationId, integrationId, isTest: isTestMode };
+}
+
+/** A write that waited while its integration was detached is answered like one that comes afterwards. */
+async function assertAttached(tx: Transaction, { integrationId, organizationId }: CustomerScope): Promise<void> {
+  if (!(await lockAttachment(tx, integrationId, organizationId))) throw new ApiError('integration_org_missing');
 }
 
 /** The dealer's customers are locked as a whole. */
