@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TESTER } from '../../test/harness/actor.ts';
-import { holdLock, untilBlocked } from '../../test/harness/database/locks.ts';
+import { holdLock, lockClock, untilBlocked } from '../../test/harness/database/locks.ts';
 import type { ApiClient } from '../../test/harness/http/api-client.ts';
 import { observe, observeAll, type SecondChannel, secondChannel } from '../../test/harness/observe.ts';
 import { assertRefused } from '../../test/harness/refusal.ts';
@@ -201,6 +201,34 @@ describe('the buyer of a sale over the counter', () => {
       });
     }
   }
+
+  it('is merged while the sale is voided, and neither waits for what the other holds', async () => {
+    const shop = await openShop(world);
+    const { organizationId } = shop;
+    const itemId = await publishNew(world, shop, part({ units: 2 }));
+    const kept = await addCustomer(shop, { email: 'a@b.ch' });
+    const merged = await addCustomer(shop, { email: 'c@d.ch' });
+    await shop.post('/v1/orders', { channel_order_id: 'SO-1', customer: { email: 'c@d.ch' } });
+    const saleId = await sellUnits(world.channel, TESTER, organizationId, itemId, 1, { customerId: merged });
+    let attempts = 0;
+    const transaction: typeof world.db.transaction = (work, options) =>
+      world.db.transaction(async (tx) => {
+        attempts += 1;
+        return await work(tx);
+      }, options);
+    const counted = { ...world.channel, db: { ...world.db, transaction } };
+    const clock = await lockClock(world.db, shop.integrationId);
+    const merging = mergeCustomers(counted, TESTER, organizationId, kept, merged);
+    await untilBlocked(world.db);
+    const voiding = voidSale(counted, TESTER, organizationId, saleId);
+    await untilBlocked(world.db, 2);
+    await clock.release();
+    await Promise.all([merging, voiding]);
+    assert.equal(attempts, 2, 'a deadlock would start one of them over');
+    const [sale] = await world.db.query(sql`
+      select status, customer_id as "customerId" from sales where id = ${saleId}`);
+    assert.deepEqual(sale, { status: 'voided', customerId: kept });
+  });
 
   it('is refused once merged or erased, and the sale stays as it was', async () => {
     for (const end of ['merge', 'erase'] as const) {

@@ -1,6 +1,8 @@
 import type { Actor } from '../audit/actor.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { lockClocks } from '../channel/clock.ts';
 import type { ChannelContext } from '../channel/context.ts';
+import { integrationsOf } from '../channel/projection/project-items.ts';
 import { DomainError } from '../contract/domain-error.ts';
 import { namesOfCustomers } from '../customers/customer-names.ts';
 import { lockCustomers } from '../customers/upsert-customers.ts';
@@ -11,6 +13,7 @@ import { transactionTime } from '../db/sql-time.ts';
 import { currencyOf } from '../dealers/organization-settings.ts';
 import { newId } from '../ids/new-id.ts';
 import { changeItem, type LockedItem } from '../inventory/change-items.ts';
+import { integrationsReserving } from '../inventory/units/item-reservations.ts';
 import { assertUnits, changeUnits } from '../inventory/units/movements.ts';
 import { alreadyVoided, cancelSale } from './orders/order-operations.ts';
 import { releaseForSale } from './reservations/dealer-reservations.ts';
@@ -41,6 +44,7 @@ export async function sellUnits(
   const sell = async (tx: Transaction, item: LockedItem) => {
     const id = newId('sale');
     const currency = await currencyOf(tx, organizationId);
+    await lockChannels(tx, itemId);
     if (releasesReservations) await releaseForSale(tx, context, actor, organizationId, item, units);
     await changeUnits(tx, item, -units);
     await tx.query(sql`
@@ -127,6 +131,15 @@ async function assertCustomer(tx: Transaction, organizationId: string, customerI
   if (customer.isTest) throw new DomainError('wrong_kind', 'A test customer buys nothing real.', 'customerId');
 }
 
+/**
+ * The clocks of all that show the item or have it reserved. They come before the rows of sales and of their counts, as in a merge
+ * of customers, which moves sales under the clocks of the orders that it moves.
+ */
+async function lockChannels(tx: Transaction, itemId: string): Promise<void> {
+  const integrationIds = [...(await integrationsOf(tx, [itemId])), ...(await integrationsReserving(tx, [itemId]))];
+  await lockClocks(tx, [...new Set(integrationIds)].sort());
+}
+
 function missingSale(): DomainError {
   return new DomainError('not_found', 'There is no such sale.');
 }
@@ -172,6 +185,7 @@ export async function voidSale(
   }
   try {
     await changeItem(context, { organizationId, itemId: sale.item_id }, async (tx, item) => {
+      await lockChannels(tx, item.id);
       if ((await tx.query(markVoided)).length === 0) throw alreadyVoided();
       await changeUnits(tx, item, sale.units);
       await recordAudit(tx, actor, voided);
