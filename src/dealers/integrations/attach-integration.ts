@@ -62,14 +62,14 @@ export async function setOrganization(
 }
 
 /**
- * Locks an integration to its dealer until the caller's transaction ends. For writes that do not take its clock: while
- * they run, the integration can't be attached to another dealer. False if it is no longer the dealer's.
+ * Locks an integration to its dealer until the caller's transaction ends, and answers whose it is: null if nobody's, or if it is
+ * deleted. For writes that do not take its clock: while they run, the integration can't be attached to another dealer.
  */
-export async function lockAttachment(tx: Transaction, integrationId: string, organizationId: string): Promise<boolean> {
-  const rows = await tx.query(sql`
-    select id from integrations
-    where id = ${integrationId} and organization_id = ${organizationId} and deleted_at is null for key share`);
-  return rows.length > 0;
+export async function lockAttachment(tx: Transaction, integrationId: string): Promise<string | null> {
+  const rows = await tx.query<{ organizationId: string | null }>(sql`
+    select organization_id as "organizationId" from integrations
+    where id = ${integrationId} and deleted_at is null for key share`);
+  return rows[0]?.organizationId ?? null;
 }
 
 /**

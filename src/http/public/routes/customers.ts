@@ -127,9 +127,14 @@ function scopeOf(integration: AdmittedIntegration): CustomerScope {
   return { organizationId, integrationId, isTest: isTestMode };
 }
 
-/** A write that waited while its integration was detached is answered like one that comes afterwards. */
+/**
+ * A write that waited while its integration was detached or deleted is refused like one that comes afterwards. If the integration
+ * is another dealer's now, a retry is that dealer's.
+ */
 async function assertAttached(tx: Transaction, { integrationId, organizationId }: CustomerScope): Promise<void> {
-  if (!(await lockAttachment(tx, integrationId, organizationId))) throw new ApiError('integration_org_missing');
+  const attachedTo = await lockAttachment(tx, integrationId);
+  if (attachedTo === null) throw new ApiError('integration_org_missing');
+  if (attachedTo !== organizationId) throw new Error(`integration ${integrationId} is another dealer's now`);
 }
 
 /** The dealer's customers are locked as a whole. */
