@@ -2,6 +2,11 @@
 export const PASSWORD_MIN_LENGTH = 10;
 export const PASSWORD_MAX_LENGTH = 128;
 export const EMAIL_LENGTH_LIMIT = 254;
+/**
+ * Of what needs no session: names, an email and a password. Anybody may send one, and a megabyte of names that nobody asked for takes
+ * 50 ms to parse.
+ */
+export const PUBLIC_BODY_LIMIT_BYTES = 32_768;
 /** For how long a change, a job or the removal of a photo can be undone. */
 export const UNDO_LIMIT_DAYS = 30;
 /** For how long a job that failed asks for attention. */

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { BODY_LIMIT_BYTES } from '../limits.ts';
+import { PUBLIC_BODY_LIMIT_BYTES } from './limits.ts';
 
 /**
  * What becomes of an operation when its dealer has used up the storage quota of the day:
@@ -42,11 +43,6 @@ export type DashboardOperation = {
   waitsElsewhere: boolean;
   overQuota: OverQuota;
 };
-
-/**
- * Names, an email and a password. Anybody may send one, and a megabyte of names that nobody asked for takes 50 ms to parse.
- */
-export const PUBLIC_BODY_LIMIT_BYTES = 32_768;
 
 const SERVED_METHODS: readonly DashboardOperation['method'][] = ['GET', 'DELETE'];
 

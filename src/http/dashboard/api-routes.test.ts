@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DashboardAnswer, dashboardClient, signedIn } from '../../../test/harness/http/dashboard-client.ts';
 import { rawSocket } from '../../../test/harness/http/raw-socket.ts';
 import { startWorld, type World } from '../../../test/harness/world.ts';
-import { type DashboardOperation, PUBLIC_BODY_LIMIT_BYTES } from '../../contract/dashboard/operation.ts';
+import { PUBLIC_BODY_LIMIT_BYTES } from '../../contract/dashboard/limits.ts';
+import type { DashboardOperation } from '../../contract/dashboard/operation.ts';
 import { DASHBOARD_OPERATIONS } from '../../contract/dashboard/operations.ts';
 import { sql } from '../../db/sql.ts';
 
