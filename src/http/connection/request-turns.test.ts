@@ -59,6 +59,28 @@ describe('requests that arrive together', () => {
     assert.deepEqual(begun, ['c']);
   });
 
+  it('count as several if their URLs are long, so that one of them fills a turn', async () => {
+    const path = createFastPath(createSenders([]), limitUnanswered());
+    const begun: string[] = [];
+    path.open(({ url = '' }) => begun.push(url.length > 100 ? 'long' : url));
+    const server = path.createServer({}, () => {});
+    const send = (url: string, remoteAddress: string) =>
+      server.emit(
+        'request',
+        { url, headers: {}, rawHeaders: [], socket: { remoteAddress } } as unknown as IncomingMessage,
+        {} as ServerResponse,
+      );
+    send('/quiet', '192.0.2.1');
+    for (let count = 0; count < 3; count++) send(`/?${'a&'.repeat(7_500)}`, '192.0.2.2');
+    send('/short', '192.0.2.2');
+    assert.deepEqual(begun, ['/quiet', 'long']);
+    await nextTurn();
+    assert.deepEqual(begun.slice(2), ['long']);
+    await nextTurn();
+    await nextTurn();
+    assert.deepEqual(begun.slice(3), ['long', '/short']);
+  });
+
   it('begin at once again when the other client has been silent for a while', async () => {
     let nowMs = 0;
     const turns = createRequestTurns(() => nowMs);

@@ -9,12 +9,13 @@ import type { GroupedKey } from '../../concurrency/limits/keyed-semaphore.ts';
 export type RequestTurns = {
   /**
    * Begins a request now, or in one of the next turns. The requests of one sender begin in the order of their arrival. One that
-   * has no need to begin any more says so by false, and the next one takes its place.
+   * has no need to begin any more says so by false, and the next one takes its place. One that takes long to read counts as several.
    */
-  take(sender: GroupedKey, begin: Begin): void;
+  take(sender: GroupedKey, begin: Begin, places?: number): void;
 };
 
 type Begin = () => boolean;
+type Waiting = { begin: Begin; places: number };
 
 export const REQUESTS_PER_TURN = 4;
 /** So long after the last request of another dealer, a dealer counts as alone. */
@@ -22,8 +23,8 @@ export const ALONE_AFTER_MS = 50;
 
 export function createRequestTurns(now: () => number = () => performance.now()): RequestTurns {
   /** The requests that wait, by dealer and sender. */
-  const waiting = new Map<string, Map<string, Begin[]>>();
-  /** How many requests of each dealer have begun in this turn. A new map each time: a map that is cleared keeps what it had. */
+  const waiting = new Map<string, Map<string, Waiting[]>>();
+  /** How many places of this turn each dealer's requests have taken. A new map each time: a map that is cleared keeps what it had. */
   let begun = new Map<string, number>();
   let isTurnOpen = false;
   let lastDealer: string | null = null;
@@ -42,10 +43,10 @@ export function createRequestTurns(now: () => number = () => performance.now()):
     return (begun.get(dealer) ?? 0) < REQUESTS_PER_TURN;
   }
 
-  function start(dealer: string, begin: Begin): void {
+  function start(dealer: string, { begin, places }: Waiting): void {
     if (!isTurnOpen) setImmediate(nextTurn);
     isTurnOpen = true;
-    if (begin()) begun.set(dealer, (begun.get(dealer) ?? 0) + 1);
+    if (begin()) begun.set(dealer, (begun.get(dealer) ?? 0) + places);
   }
 
   function nextTurn(): void {
@@ -58,29 +59,30 @@ export function createRequestTurns(now: () => number = () => performance.now()):
   }
 
   return {
-    take({ group: dealer, key: sender }, begin) {
+    take({ group: dealer, key: sender }, begin, places = 1) {
+      const request = { begin, places };
       const mayBegin = isAlone(dealer) || hasRoom(dealer);
       const senders = waiting.get(dealer);
-      if (senders !== undefined) append(senders, sender, begin);
-      else if (mayBegin) start(dealer, begin);
+      if (senders !== undefined) append(senders, sender, request);
+      else if (mayBegin) start(dealer, request);
       // A turn is open: requests of this dealer have begun in it.
-      else waiting.set(dealer, new Map([[sender, [begin]]]));
+      else waiting.set(dealer, new Map([[sender, [request]]]));
     },
   };
 }
 
-function append(senders: Map<string, Begin[]>, sender: string, begin: Begin): void {
+function append(senders: Map<string, Waiting[]>, sender: string, request: Waiting): void {
   const queue = senders.get(sender);
-  if (queue === undefined) senders.set(sender, [begin]);
-  else queue.push(begin);
+  if (queue === undefined) senders.set(sender, [request]);
+  else queue.push(request);
 }
 
 /** The next request of the sender whose turn it is; its others wait behind those of all other senders. */
-function takeNext(senders: Map<string, Begin[]>): Begin {
+function takeNext(senders: Map<string, Waiting[]>): Waiting {
   const [sender = ''] = senders.keys();
   const queue = senders.get(sender) ?? [];
-  const begin = queue.shift() as Begin;
+  const request = queue.shift() as Waiting;
   senders.delete(sender);
   if (queue.length > 0) senders.set(sender, queue);
-  return begin;
+  return request;
 }
