@@ -27,19 +27,14 @@ export type Written = { answer: string; originalRequestId: string | null };
 export type Logs = { log: FastifyBaseLogger; requestLog: ApiRequestLog; refusals: LineLimit; keyless: LineLimit };
 
 /** Runs at the end of every request: when its answer has been sent, or its client has disconnected. */
-export function logAnswer(
-  { requestLog, ...lines }: Logs,
-  request: IncomingMessage,
-  response: ServerResponse,
-  record: RequestRecord,
-): void {
-  if (record.integrationId !== null) requestLog.note(record.integrationId, request, response, record);
-  writeLine(lines, request, response, record);
+export function logAnswer(logs: Logs, request: IncomingMessage, response: ServerResponse, record: RequestRecord): void {
+  if (record.integrationId !== null) logs.requestLog.note(record.integrationId, request, response, record);
+  writeLine(logs, request, response, record);
 }
 
 /** The one line that each request leaves in the operator's log. */
 function writeLine(
-  { log, refusals, keyless }: Omit<Logs, 'requestLog'>,
+  { log, refusals, keyless }: Logs,
   request: IncomingMessage,
   response: ServerResponse,
   { requestId, integrationId, route, startedAtMs, fault = null }: RequestRecord,
